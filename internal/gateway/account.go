@@ -1,0 +1,48 @@
+package gateway
+
+import "time"
+
+// Scope is what an API key may do.
+type Scope string
+
+// The scopes of an API key. None contains another.
+const (
+	// ScopePublish may send events in.
+	ScopePublish Scope = "publish"
+	// ScopeRead may see everything but secrets.
+	ScopeRead Scope = "read"
+	// ScopeManage may change things and see secrets.
+	ScopeManage Scope = "manage"
+)
+
+// Scopes lists every scope.
+var Scopes = []Scope{ScopePublish, ScopeRead, ScopeManage}
+
+// Account is a tenant.
+type Account struct {
+	ID        AccountID
+	Name      string
+	Slug      string
+	CreatedAt time.Time
+}
+
+// APIKey is a key as it is kept: never its text.
+type APIKey struct {
+	ID        KeyID
+	AccountID AccountID
+	Name      string
+	// Hint is the end of the text, to tell keys apart.
+	Hint   string
+	Scopes []Scope
+	// EventsPerSecond limits what it publishes; nil is the server's limit.
+	EventsPerSecond *int
+	CreatedAt       time.Time
+	EndsAt          *time.Time
+}
+
+// Actor is who did something, for the audit log: an id of a key or a user, or
+// "rowlock".
+type Actor string
+
+// ActorRowlock is the product itself.
+const ActorRowlock Actor = "rowlock"

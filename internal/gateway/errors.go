@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with a call, whoever makes it. One table in the server
+// turns each into an answer; the store returns them for broken constraints
+// and for guards that changed no row.
+var (
+	// ErrNotFound: no such object in this account.
+	ErrNotFound = errors.New("not found")
+	// ErrExpired: the object existed and its retention is over.
+	ErrExpired = errors.New("expired")
+	// ErrPayloadGone: the event is there, its payload was deleted.
+	ErrPayloadGone = errors.New("payload deleted")
+	// ErrUIDTaken: another object of the account has this uid.
+	ErrUIDTaken = errors.New("uid is taken")
+	// ErrEmailTaken: another user has this address.
+	ErrEmailTaken = errors.New("email is taken")
+	// ErrBuiltIn: the object is part of the product and cannot be changed.
+	ErrBuiltIn = errors.New("built in")
+	// ErrKeyReused: an idempotency key came again with another content.
+	ErrKeyReused = errors.New("idempotency key reused")
+	// ErrDeliveryInFlight: the delivery is being sent at this moment.
+	ErrDeliveryInFlight = errors.New("delivery in flight")
+	// ErrDeliveryChanged: the delivery is not in the state that the caller saw.
+	ErrDeliveryChanged = errors.New("delivery changed")
+	// ErrAttemptsUsedUp: the delivery has had MaxAttempts attempts.
+	ErrAttemptsUsedUp = errors.New("attempts used up")
+	// ErrNotActive: the endpoint was deleted or takes no deliveries now.
+	ErrNotActive = errors.New("endpoint not active")
+	// ErrStateChanged: the object is not in a state in which this can be done.
+	ErrStateChanged = errors.New("not possible in this state")
+	// ErrLastSecret: an endpoint keeps at least one live signing secret.
+	ErrLastSecret = errors.New("last live secret")
+	// ErrTooManySecrets: MaxLiveSecrets are live.
+	ErrTooManySecrets = errors.New("too many live secrets")
+	// ErrLimitReached: the account has as many of these as it may.
+	ErrLimitReached = errors.New("limit reached")
+	// ErrRateLimited: too many calls in the time; see RateLimitedError.
+	ErrRateLimited = errors.New("rate limited")
+	// ErrOverloaded: the queue is full; nothing was stored.
+	ErrOverloaded = errors.New("overloaded")
+	// ErrUnavailable: the database refuses or cannot be reached; nothing is
+	// known to be stored.
+	ErrUnavailable = errors.New("database unavailable")
+)
+
+// InvalidError says what is wrong with one field of an input.
+type InvalidError struct {
+	// Field is the field's name as the caller wrote it, e.g. "url".
+	Field string
+	// Code is stable and machine-readable, e.g. "type_reserved"; empty means
+	// "invalid".
+	Code string
+	// Detail is a sentence for people. It never repeats the value.
+	Detail string
+}
+
+// Error tells field and detail.
+func (e *InvalidError) Error() string { return e.Field + ": " + e.Detail }
+
+// Invalid makes an InvalidError without a code of its own.
+func Invalid(field, format string, args ...any) error {
+	return &InvalidError{Field: field, Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,81 @@
+package gateway
+
+import "time"
+
+// SourceKindAPI is the kind of each account's built-in source, through which
+// its own applications publish.
+const SourceKindAPI = "api"
+
+// SourceState says whether a source's events are decided.
+type SourceState string
+
+// The states of a source.
+const (
+	SourceActive SourceState = "active"
+	// SourcePaused takes events, answers 2xx, and holds them.
+	SourcePaused SourceState = "paused"
+)
+
+// Source is where events come from.
+type Source struct {
+	ID        SourceID
+	AccountID AccountID
+	UID       *string
+	Name      string
+	Kind      string
+	// Token is the secret part of the ingest URL.
+	Token string
+	// Settings is the kind's own JSON object.
+	Settings  []byte
+	State     SourceState
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Request is an ingest request that did not become an event.
+type Request struct {
+	ID        RequestID
+	AccountID AccountID
+	SourceID  SourceID
+	// Cause is "duplicate" or the code of the refusal.
+	Cause string
+	// Detail says in words what was wrong; never the expected value.
+	Detail string
+	// EventID is the first event with this key, for a duplicate.
+	EventID *EventID
+	// BodyDiffers tells that a duplicate's body is not the first one's.
+	BodyDiffers bool
+	// SkewMS is the sender's clock less ours, in milliseconds, where known.
+	SkewMS *int64
+	Body   Body
+	// BodySize is the size it came with; Body.Data is cut at MaxRequestBody.
+	BodySize int
+}
+
+// CauseDuplicate marks a request whose key was accepted before.
+const CauseDuplicate = "duplicate"
+
+const (
+	// MaxRequestBody is how many bytes of a request's body are kept.
+	MaxRequestBody = 64 << 10
+	// MaxRequestsKept is how many requests a source keeps, the newest.
+	MaxRequestsKept = 1000
+)
+
+// Secret is a signing secret of a source or an endpoint, unsealed.
+type Secret struct {
+	ID        SecretID
+	Value     string
+	CreatedAt time.Time
+	// EndsAt is when it stops being valid; nil while it has no end.
+	EndsAt *time.Time
+}
+
+const (
+	// MaxLiveSecrets is how many secrets can be valid at once.
+	MaxLiveSecrets = 10
+	// DefaultOverlap is how long a rotated secret stays valid.
+	DefaultOverlap = 24 * time.Hour
+	// MaxOverlap bounds what a caller may ask for.
+	MaxOverlap = 30 * 24 * time.Hour
+)

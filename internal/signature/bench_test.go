@@ -1,0 +1,36 @@
+package signature
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+func BenchmarkSign(b *testing.B) {
+	keys := [][]byte{bytes.Repeat([]byte{1}, newKeySize)}
+	for _, size := range []int{512, 4 << 10, 1 << 20} {
+		body := bytes.Repeat([]byte("a"), size)
+		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				Sign(keys, "evt_01jz3k7q4c8x9w2m5n6p7r8s9t", 1_760_000_000, body)
+			}
+		})
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	body := `{"id":"evt_1","type":"order.created","data":{"text":"` + string(bytes.Repeat([]byte("a"), 2<<10)) + `"}}`
+	for _, s := range senders() {
+		b.Run(s.name, func(b *testing.B) {
+			r := s.signed(body)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.verify(r, s.secret); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

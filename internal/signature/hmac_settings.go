@@ -1,0 +1,131 @@
+package signature
+
+import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // some senders sign with it; HMAC-SHA1 is not broken
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// hmacSettings are the settings of the kind hmac, by the names in the JSON.
+type hmacSettings struct {
+	Header          string // header: holds the signature; required
+	Algorithm       string // algorithm: sha1, sha256 (default) or sha512
+	Encoding        string // encoding: hex (default) or base64
+	Prefix          string // prefix: comes before the signature, e.g. "sha256="
+	Signed          string // signed: template of the signed text, default "{body}"
+	TimestampHeader string // timestamp_header: seconds since 1970; required by {timestamp}
+	IDHeader        string // id_header: the event's id; required by {id}
+	TypeHeader      string // type_header: the event's type
+}
+
+// hmacPlan is settings made ready to verify with.
+type hmacPlan struct {
+	hmacSettings
+	algorithm algorithm
+	decode    decoder
+	signed    template
+}
+
+type algorithm struct {
+	newHash func() hash.Hash
+	size    int // bytes
+}
+
+var algorithms = map[string]algorithm{
+	"sha1":   {sha1.New, sha1.Size},
+	"sha256": {sha256.New, sha256.Size},
+	"sha512": {sha512.New, sha512.Size},
+}
+
+var encodings = map[string]decoder{"hex": decodeHex, "base64": decodeBase64}
+
+// Limits of names in settings, in bytes: generous for what is in use.
+const (
+	maxHeaderNameLen = 128
+	maxPrefixLen     = 64
+)
+
+var (
+	errHMACHeader    = errors.New(`setting "header" is missing: the header that holds the signature`)
+	errHMACAlgorithm = errors.New(`setting "algorithm" is not sha1, sha256 or sha512`)
+	errHMACEncoding  = errors.New(`setting "encoding" is not hex or base64`)
+	errHMACPrefix    = fmt.Errorf(`setting "prefix" is not at most %d printable ASCII characters`, maxPrefixLen)
+	errHMACTimestamp = errors.New(`settings "timestamp_header" and {timestamp} in "signed" need each other: a time that is not signed proves nothing`)
+	errHMACID        = errors.New(`{id} in setting "signed" needs "id_header"`)
+)
+
+// planHMAC reads and checks the settings.
+func planHMAC(raw json.RawMessage) (hmacPlan, error) {
+	var s hmacSettings
+	err := decodeSettings(raw, map[string]any{
+		"header": &s.Header, "algorithm": &s.Algorithm, "encoding": &s.Encoding, "prefix": &s.Prefix,
+		"signed": &s.Signed, "timestamp_header": &s.TimestampHeader, "id_header": &s.IDHeader, "type_header": &s.TypeHeader,
+	})
+	if err != nil {
+		return hmacPlan{}, err
+	}
+	s.Algorithm, s.Encoding, s.Signed = cmp.Or(s.Algorithm, "sha256"), cmp.Or(s.Encoding, "hex"), cmp.Or(s.Signed, "{body}")
+	if err := s.checkNames(); err != nil {
+		return hmacPlan{}, err
+	}
+	return s.plan()
+}
+
+// plan resolves the choices and checks that they fit together.
+func (s hmacSettings) plan() (hmacPlan, error) {
+	signed, err := parseTemplate(s.Signed)
+	if err != nil {
+		return hmacPlan{}, fmt.Errorf(`setting "signed" %w`, err)
+	}
+	plan := hmacPlan{hmacSettings: s, algorithm: algorithms[s.Algorithm], decode: encodings[s.Encoding], signed: signed}
+	switch {
+	case plan.algorithm.newHash == nil:
+		return hmacPlan{}, errHMACAlgorithm
+	case plan.decode == nil:
+		return hmacPlan{}, errHMACEncoding
+	case signed.has(holeTimestamp) != (s.TimestampHeader != ""):
+		return hmacPlan{}, errHMACTimestamp
+	case signed.has(holeID) && s.IDHeader == "":
+		return hmacPlan{}, errHMACID
+	}
+	return plan, nil
+}
+
+// checkNames checks the texts that are compared with a request.
+func (s hmacSettings) checkNames() error {
+	if s.Header == "" {
+		return errHMACHeader
+	}
+	for _, named := range []struct{ setting, header string }{
+		{"header", s.Header}, {"timestamp_header", s.TimestampHeader}, {"id_header", s.IDHeader}, {"type_header", s.TypeHeader},
+	} {
+		if named.header != "" && !isHeaderName(named.header) {
+			return fmt.Errorf("setting %q is not the name of a header", named.setting)
+		}
+	}
+	if len(s.Prefix) > maxPrefixLen || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errHMACPrefix
+	}
+	return nil
+}
+
+// isHeaderName tells whether a text is a token of HTTP.
+func isHeaderName(name string) bool {
+	if len(name) > maxHeaderNameLen {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return true
+}

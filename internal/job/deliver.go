@@ -1,0 +1,19 @@
+package job
+
+import (
+	"github.com/riverqueue/river"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// Deliver has an endpoint's lane drained.
+type Deliver struct {
+	AccountID  gateway.AccountID  `json:"account_id"`
+	EndpointID gateway.EndpointID `json:"endpoint_id"`
+}
+
+// Kind is the job's name in the queue's table.
+func (Deliver) Kind() string { return "deliver" }
+
+// InsertOpts puts the job in its queue.
+func (Deliver) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: QueueDeliver} }

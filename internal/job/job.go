@@ -1,0 +1,12 @@
+// Package job names the background jobs. A job is a wake-up: it carries ids
+// only, and losing, repeating or deleting one may delay work by seconds, never
+// lose it or do it twice.
+package job
+
+// Queues, by what their jobs wait for.
+const (
+	// QueueProcess decides events.
+	QueueProcess = "process"
+	// QueueDeliver wakes lanes.
+	QueueDeliver = "deliver"
+)

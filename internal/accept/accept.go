@@ -1,0 +1,129 @@
+// Package accept takes events in: a provider's webhook (Receive) or an
+// application's call (Publish). It verifies, stores key, event, body and job
+// in one transaction, and answers when that is committed; what the event means
+// is decided later.
+package accept
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// Limits bound what is taken in; zero is no limit.
+type Limits struct {
+	// KeyEventsPerSecond is for each API key that carries no limit of its own.
+	KeyEventsPerSecond int
+	// AccountEventsPerSecond is for all keys and sources of an account.
+	AccountEventsPerSecond int
+	// AccountStoredBytes bounds an account's bodies within the retention.
+	AccountStoredBytes int64
+	// Retention is how long bodies are kept.
+	Retention time.Duration
+}
+
+// Service takes events in.
+type Service struct {
+	store   *store.Store
+	clock   *clock.Clock
+	log     *slog.Logger
+	commits *committer
+	sources *sourceCache
+	limits  *limiter
+}
+
+// Options are what a Service is made of.
+type Options struct {
+	Store  *store.Store
+	Clock  *clock.Clock
+	Log    *slog.Logger
+	Limits Limits
+	// Committed is told which events were committed here, so that they can be
+	// decided without waiting for their job. It must not block. May be nil.
+	Committed func([]gateway.EventID)
+}
+
+// New makes a Service. Run must be running for anything to be accepted.
+func New(o Options) *Service {
+	return &Service{
+		store:   o.Store,
+		clock:   o.Clock,
+		log:     o.Log,
+		commits: newCommitter(o),
+		sources: newSourceCache(o.Store, o.Clock),
+		limits:  newLimiter(o),
+	}
+}
+
+// Run commits what comes in until ctx ends; then it commits what is queued,
+// refuses what comes after, and returns.
+func (s *Service) Run(ctx context.Context) { s.commits.run(ctx) }
+
+// ForgetSources drops what is remembered about sources: one of them changed.
+func (s *Service) ForgetSources() { s.sources.forget() }
+
+// arrival is an event on its way in.
+type arrival struct {
+	event gateway.Event
+	body  gateway.Body
+	// trace keeps a repeat as a request of its source.
+	trace gateway.Request
+}
+
+// submit has an event committed and returns the id under which it is known,
+// and whether it had been accepted before with the same content.
+func (s *Service) submit(ctx context.Context, a arrival) (first gateway.EventID, duplicate bool, err error) {
+	a.event.Status = gateway.EventAccepted
+	w := newWaiting(a)
+	if err := s.commits.submit(ctx, w); err != nil {
+		return first, false, err
+	}
+	return w.outcome()
+}
+
+// contentHash identifies what an event says: two requests with one key and
+// one hash are one event told twice. Parts are written with their lengths, so
+// that no two different events run together to the same bytes.
+func contentHash(eventType string, subject *string, data []byte) [32]byte {
+	h := sha256.New()
+	part := func(b []byte) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(b)))
+		h.Write(size[:])
+		h.Write(b)
+	}
+	part([]byte(eventType))
+	if subject != nil {
+		part([]byte(*subject))
+	}
+	part(data)
+	return [32]byte(h.Sum(nil))
+}
+
+// RateLimitedError tells how long to wait; it is a gateway.ErrRateLimited.
+type RateLimitedError struct {
+	// Limit is how many events a second are allowed; zero when it is not a
+	// rate that was exceeded but the account's storage.
+	Limit int
+	// Retry is how long to wait before the next try.
+	Retry time.Duration
+	// Detail says which limit it was.
+	Detail string
+}
+
+// Error says which limit it was.
+func (e *RateLimitedError) Error() string { return e.Detail }
+
+// Unwrap makes it a gateway.ErrRateLimited.
+func (e *RateLimitedError) Unwrap() error { return gateway.ErrRateLimited }
+
+func rateLimited(limit int, whose string) error {
+	return &RateLimitedError{Limit: limit, Retry: time.Second, Detail: fmt.Sprintf("%s may send %d events a second", whose, limit)}
+}

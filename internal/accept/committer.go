@@ -1,0 +1,229 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// committers is how many transactions accept at once. One would wait for
+	// each commit; more than two only wait for each other.
+	committers = 2
+	// maxBatch is how many requests share a transaction.
+	maxBatch = 128
+	// maxBatchBytes bounds the bodies of one transaction.
+	maxBatchBytes = 8 << 20
+	// queueLength is how many requests wait before callers are told to come
+	// back: some seconds of work.
+	queueLength = 4096
+	// commitTimeout bounds one transaction. The callers' contexts do not: one
+	// client that hangs up cancels nobody.
+	commitTimeout = 10 * time.Second
+)
+
+// committer groups what comes in at the same time into few transactions. It
+// takes what is queued and never waits for more; everybody waits for the
+// commit that holds their own row.
+type committer struct {
+	store     *store.Store
+	clock     *clock.Clock
+	log       *slog.Logger
+	committed func([]gateway.EventID)
+	queue     chan *waiting
+
+	mu     sync.RWMutex // guards closed against sends on queue
+	closed bool
+}
+
+func newCommitter(o Options) *committer {
+	return &committer{
+		store: o.Store, clock: o.Clock, log: o.Log, committed: o.Committed,
+		queue: make(chan *waiting, queueLength),
+	}
+}
+
+// submit queues a request and waits until it is committed or refused. When
+// ctx ends first, the request may still be committed: its sender will ask
+// again and be told of the first one.
+func (c *committer) submit(ctx context.Context, w *waiting) error {
+	if err := c.enqueue(w); err != nil {
+		return err
+	}
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return errors.Join(gateway.ErrUnavailable, ctx.Err())
+	}
+}
+
+func (c *committer) enqueue(w *waiting) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed {
+		return gateway.ErrOverloaded
+	}
+	select {
+	case c.queue <- w:
+		return nil
+	default:
+		return gateway.ErrOverloaded
+	}
+}
+
+// run commits until ctx ends and the queue is empty.
+func (c *committer) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for range committers {
+		all.Go(c.work)
+	}
+	<-ctx.Done()
+	c.mu.Lock()
+	c.closed = true
+	close(c.queue)
+	c.mu.Unlock()
+	all.Wait()
+}
+
+func (c *committer) work() {
+	for first := range c.queue {
+		c.commit(c.gather(first))
+	}
+}
+
+// gather takes what is queued behind the first, up to the limits.
+func (c *committer) gather(first *waiting) []*waiting {
+	batch, size := []*waiting{first}, first.size()
+	for len(batch) < maxBatch && size < maxBatchBytes {
+		select {
+		case next, ok := <-c.queue:
+			if !ok {
+				return batch
+			}
+			batch, size = append(batch, next), size+next.size()
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch in one transaction. When that fails, each is tried
+// alone, so that a row that the database refuses fails by itself; but not when
+// the database is gone, which it would be for each of them.
+func (c *committer) commit(batch []*waiting) {
+	err := c.tryCommit(batch)
+	switch {
+	case err == nil:
+	case len(batch) == 1 || errors.Is(err, gateway.ErrUnavailable) || store.IsUnknownFate(err):
+		c.log.Warn("accepting refused", "requests", len(batch), "error", err)
+		finish(batch, refusal(err))
+		return
+	default:
+		for _, w := range batch {
+			c.commit([]*waiting{w})
+		}
+		return
+	}
+	finish(batch, nil)
+}
+
+// refusal makes sure that a caller is told to come back, whatever it was.
+func refusal(err error) error {
+	if store.IsUnknownFate(err) {
+		return errors.Join(gateway.ErrUnavailable, err)
+	}
+	return err
+}
+
+func finish(batch []*waiting, err error) {
+	for _, w := range batch {
+		w.err = err
+		close(w.done)
+	}
+}
+
+// tryCommit is the transaction: keys, then events, bodies and the job of
+// those that won, and the traces of those that did not become events.
+func (c *committer) tryCommit(batch []*waiting) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	var won []gateway.EventID
+	err := c.store.InTx(ctx, func(tx store.Tx) error {
+		if err := claim(ctx, tx, batch); err != nil {
+			return err
+		}
+		var events []store.NewEvent
+		var traces []gateway.Request
+		events, traces = c.divide(batch)
+		if err := tx.InsertEvents(ctx, events); err != nil {
+			return err
+		}
+		if err := tx.InsertRequests(ctx, traces); err != nil {
+			return err
+		}
+		won = ids(events)
+		if len(won) == 0 {
+			return nil
+		}
+		return tx.Enqueue(ctx, job.Process{EventIDs: won})
+	})
+	if err == nil && len(won) > 0 && c.committed != nil {
+		c.committed(won)
+	}
+	return err
+}
+
+// claim finds out which of the keyed events are the first of their key.
+func claim(ctx context.Context, tx store.Tx, batch []*waiting) error {
+	var keyed []*waiting
+	for _, w := range batch {
+		w.first = nil
+		if w.key != nil {
+			keyed = append(keyed, w)
+		}
+	}
+	slices.SortFunc(keyed, func(a, b *waiting) int { return store.CompareKeys(*a.key, *b.key) })
+	keys := make([]store.EventKey, len(keyed))
+	for i, w := range keyed {
+		keys[i] = *w.key
+	}
+	firsts, err := tx.ClaimKeys(ctx, keys)
+	for i := range firsts {
+		keyed[i].first = firsts[i]
+	}
+	return err
+}
+
+// divide separates what becomes an event from what leaves a trace only.
+func (c *committer) divide(batch []*waiting) (events []store.NewEvent, traces []gateway.Request) {
+	for _, w := range batch {
+		switch {
+		case w.rejected:
+			traces = append(traces, w.trace)
+		case w.first != nil:
+			traces = append(traces, w.duplicateTrace(gateway.RequestID(c.clock.NewID())))
+		default:
+			events = append(events, store.NewEvent{Event: w.event, Body: w.body})
+		}
+	}
+	slices.SortFunc(events, func(a, b store.NewEvent) int { return a.Event.ID.Compare(b.Event.ID) })
+	return events, traces
+}
+
+func ids(events []store.NewEvent) []gateway.EventID {
+	all := make([]gateway.EventID, len(events))
+	for i := range events {
+		all[i] = events[i].Event.ID
+	}
+	return all
+}

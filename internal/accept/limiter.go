@@ -1,0 +1,130 @@
+package accept
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// storedTTL is how long the sum of an account's stored bytes is believed.
+	storedTTL = 10 * time.Second
+	// storageRetry is when to come back to a full account.
+	storageRetry = time.Hour
+	// maxLimiters bounds the memory of the rates; dropping them all gives each
+	// caller one second's worth anew.
+	maxLimiters = 10_000
+)
+
+// limiter holds the rates of keys and accounts on this node, and knows what
+// accounts have stored.
+type limiter struct {
+	limits Limits
+	store  *store.Store
+	clock  *clock.Clock
+
+	mu     sync.Mutex
+	rates  map[[16]byte]*rate.Limiter
+	stored map[gateway.AccountID]storedBytes
+}
+
+type storedBytes struct {
+	bytes  int64
+	readAt time.Time
+}
+
+func newLimiter(o Options) *limiter {
+	return &limiter{
+		limits: o.Limits, store: o.Store, clock: o.Clock,
+		rates: map[[16]byte]*rate.Limiter{}, stored: map[gateway.AccountID]storedBytes{},
+	}
+}
+
+// publish allows one event of an API key.
+func (l *limiter) publish(ctx context.Context, account gateway.AccountID, key gateway.APIKey, size int) error {
+	limit := l.limits.KeyEventsPerSecond
+	if key.EventsPerSecond != nil {
+		limit = *key.EventsPerSecond
+	}
+	if !l.allow(key.ID, limit) {
+		return rateLimited(limit, "this API key")
+	}
+	return l.receive(ctx, account, size)
+}
+
+// receive allows one event of an account.
+func (l *limiter) receive(ctx context.Context, account gateway.AccountID, size int) error {
+	if limit := l.limits.AccountEventsPerSecond; !l.allow(account, limit) {
+		return rateLimited(limit, "this account")
+	}
+	return l.fits(ctx, account, size)
+}
+
+// allow takes one token of a rate; a limit of zero allows everything.
+func (l *limiter) allow(id [16]byte, perSecond int) bool {
+	if perSecond <= 0 {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.rates[id]
+	if r == nil || r.Limit() != rate.Limit(perSecond) {
+		if len(l.rates) >= maxLimiters {
+			clear(l.rates)
+		}
+		r = rate.NewLimiter(rate.Limit(perSecond), perSecond)
+		l.rates[id] = r
+	}
+	return r.AllowN(l.clock.Now(), 1)
+}
+
+// fits checks the account's storage against a sum that is at most storedTTL
+// old, plus what this node has taken since.
+func (l *limiter) fits(ctx context.Context, account gateway.AccountID, size int) error {
+	limit := l.limits.AccountStoredBytes
+	if limit <= 0 {
+		return nil
+	}
+	sum, err := l.sum(ctx, account)
+	if err != nil {
+		return err
+	}
+	if sum+int64(size) > limit {
+		return &RateLimitedError{Retry: storageRetry, Detail: "this account has stored as many bytes as it may"}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stored[account]
+	s.bytes += int64(size)
+	l.stored[account] = s
+	return nil
+}
+
+func (l *limiter) sum(ctx context.Context, account gateway.AccountID) (int64, error) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	s, ok := l.stored[account]
+	l.mu.Unlock()
+	if ok && now.Sub(s.readAt).Abs() < storedTTL {
+		return s.bytes, nil
+	}
+	since := now.Add(-cmp.Or(l.limits.Retention, storedTTL))
+	bytes, err := l.store.StoredBytes(ctx, account, since)
+	if err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.stored) >= maxLimiters {
+		clear(l.stored)
+	}
+	l.stored[account] = storedBytes{bytes: bytes, readAt: now}
+	return bytes, nil
+}

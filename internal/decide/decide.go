@@ -1,0 +1,150 @@
+// Package decide says, once, what each event means: which endpoints get it.
+// Deliveries, the jobs that send them and the usage are written in the
+// transaction that decides.
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/riverqueue/river"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// Service decides events.
+type Service struct {
+	store *store.Store
+	clock *clock.Clock
+	log   *slog.Logger
+	node  string
+	wake  func([]store.LaneRef)
+}
+
+// Options are what a Service is made of.
+type Options struct {
+	Store *store.Store
+	Clock *clock.Clock
+	Log   *slog.Logger
+	// Node names this process in the usage rows.
+	Node string
+	// Wake is told which lanes got work, after the commit: the jobs wake the
+	// other nodes. It must not block. May be nil.
+	Wake func([]store.LaneRef)
+}
+
+// New makes a Service.
+func New(o Options) *Service {
+	wake := o.Wake
+	if wake == nil {
+		wake = func([]store.LaneRef) {}
+	}
+	return &Service{store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake}
+}
+
+// Process decides those of the events that are still undecided, together; if
+// that fails, one by one, so that a bad event costs its neighbours nothing.
+// Doing it again, or twenty times at once, changes nothing.
+func (s *Service) Process(ctx context.Context, ids []gateway.EventID) error {
+	err := s.processTogether(ctx, ids)
+	if err == nil || len(ids) == 1 || ctx.Err() != nil {
+		return err
+	}
+	s.log.Warn("deciding one by one", "events", len(ids), "error", err)
+	var failed []error
+	for _, id := range ids {
+		if err := s.processTogether(ctx, []gateway.EventID{id}); err != nil {
+			failed = append(failed, fmt.Errorf("decide %s: %w", id, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s *Service) processTogether(ctx context.Context, ids []gateway.EventID) error {
+	var lanes []store.LaneRef
+	err := s.store.InTx(ctx, func(tx store.Tx) error {
+		var err error
+		lanes, err = s.decide(ctx, tx, ids)
+		return err
+	})
+	if err == nil {
+		s.wake(lanes)
+	}
+	return err
+}
+
+// decide is the transaction: the decide-once guard, the fan-out, the jobs, and
+// last the rows that other transactions may wait for.
+func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) ([]store.LaneRef, error) {
+	events, err := tx.TakeUndecided(ctx, ids)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	paused, err := pausedSources(ctx, tx, events)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := candidatesFor(ctx, tx, events)
+	if err != nil {
+		return nil, err
+	}
+	p := plan(events, paused, candidates)
+	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
+		return nil, err
+	}
+	if err := tx.SetDecisions(ctx, p.decisions); err != nil {
+		return nil, err
+	}
+	if err := tx.Enqueue(ctx, deliverJobs(p.lanes)...); err != nil {
+		return nil, err
+	}
+	return p.lanes, tx.AddUsage(ctx, s.node, p.usage)
+}
+
+// pausedSources locks the paused sources among the events', if there are any.
+func pausedSources(ctx context.Context, tx store.Tx, events []store.Undecided) (map[gateway.SourceID]bool, error) {
+	var ids []gateway.SourceID
+	for _, e := range events {
+		if e.SourcePaused {
+			ids = append(ids, e.SourceID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return tx.PausedSources(ctx, ids)
+}
+
+// candidatesFor reads the endpoints that may want one of the events.
+func candidatesFor(ctx context.Context, tx store.Tx, events []store.Undecided) ([]store.Candidate, error) {
+	accounts := map[gateway.AccountID]bool{}
+	patterns := map[string]bool{}
+	for _, e := range events {
+		accounts[e.AccountID] = true
+		for _, p := range gateway.PatternsFor(e.Type) {
+			patterns[p] = true
+		}
+	}
+	return tx.Candidates(ctx, keys(accounts), keys(patterns))
+}
+
+func keys[K comparable](m map[K]bool) []K {
+	list := make([]K, 0, len(m))
+	for k := range m {
+		list = append(list, k)
+	}
+	return list
+}
+
+func deliverJobs(lanes []store.LaneRef) []river.JobArgs {
+	jobs := make([]river.JobArgs, len(lanes))
+	for i, l := range lanes {
+		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
+	}
+	return jobs
+}

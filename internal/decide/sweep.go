@@ -1,0 +1,49 @@
+package decide
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// SweepEvery is how often events whose job was lost are looked for.
+	SweepEvery = 5 * time.Second
+	// sweepGrace is how long an event may wait for its job.
+	sweepGrace = 5 * time.Second
+	// sweepLimit bounds one sweep.
+	sweepLimit = 10_000
+	// eventsPerJob is the size of a job that a sweep makes: a group commit's.
+	eventsPerJob = 100
+)
+
+// Sweep gives a new job to events that are accepted and whose job is lost, and
+// returns how many there were. Only one node sweeps at a time.
+func (s *Service) Sweep(ctx context.Context) (int, error) {
+	found := 0
+	err := s.store.InTx(ctx, func(tx store.Tx) error {
+		mine, err := tx.TrySweepLock(ctx)
+		if err != nil || !mine {
+			return err
+		}
+		ids, err := tx.OverdueEvents(ctx, sweepGrace, sweepLimit)
+		if err != nil {
+			return err
+		}
+		found = len(ids)
+		var jobs []river.JobArgs
+		for part := range slices.Chunk(ids, eventsPerJob) {
+			jobs = append(jobs, job.Process{EventIDs: part})
+		}
+		return tx.Enqueue(ctx, jobs...)
+	})
+	if err == nil && found > 0 {
+		s.log.Info("lost jobs replaced", "events", found)
+	}
+	return found, err
+}

@@ -1,0 +1,67 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// AlarmEvery is how often lanes whose alarm has come are looked for.
+	AlarmEvery = time.Second
+	// RepairEvery is how often lanes without an alarm are looked for.
+	RepairEvery = 30 * time.Second
+	// alarmLimit bounds one look; what is left rings a second later.
+	alarmLimit = 5000
+)
+
+// RingAlarms inserts a deliver job for each lane whose alarm has come: retries
+// that are due, nodes that died, endpoints that were resumed, jobs that were
+// lost. It returns how many.
+func (s *Service) RingAlarms(ctx context.Context) (int, error) {
+	rung := 0
+	err := s.Store.InTx(ctx, func(tx store.Tx) error {
+		lanes, err := tx.RingAlarms(ctx, alarmLimit)
+		if err != nil {
+			return err
+		}
+		rung = len(lanes)
+		jobs := make([]river.JobArgs, len(lanes))
+		for i, l := range lanes {
+			jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
+		}
+		return tx.Enqueue(ctx, jobs...)
+	})
+	return rung, err
+}
+
+// RepairLanes gives an alarm to lanes that have open deliveries and neither
+// lease nor alarm, and returns how many there were.
+func (s *Service) RepairLanes(ctx context.Context) (int64, error) {
+	repaired, err := s.Store.RepairLanes(ctx)
+	if err == nil && repaired > 0 {
+		s.Log.Info("lanes without an alarm repaired", "lanes", repaired)
+	}
+	return repaired, err
+}
+
+// wakeAt wakes a lane at a time that is near. It is an accelerator: the alarm
+// in the database serves the same, up to a second later.
+func (s *Service) wakeAt(ref store.LaneRef, at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	wait := at.Sub(s.Clock.Now())
+	if wait > nearAlarm {
+		return
+	}
+	time.AfterFunc(max(wait, time.Millisecond), func() { s.Wake([]store.LaneRef{ref}) })
+}
+
+func (s *Service) enqueue(ctx context.Context, jobs ...river.JobArgs) error {
+	return s.Store.InTx(ctx, func(tx store.Tx) error { return tx.Enqueue(ctx, jobs...) })
+}

@@ -1,0 +1,101 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// retryPause is how long a drain waits after the database refused, before
+	// it tries again.
+	retryPause = 500 * time.Millisecond
+	// nearAlarm is how soon a lane's next alarm must be for this node to keep
+	// a timer for it, so that it is served to the millisecond and not only by
+	// the next look at all alarms.
+	nearAlarm = time.Minute
+)
+
+// drain keeps one lane empty on this node: it holds the lane while there is
+// work, and ends when there is none.
+type drain struct {
+	service *Service
+	ref     store.LaneRef
+	// work is signalled when something may have become due.
+	work chan struct{}
+	// slow remembers how the lane was left, to queue among its like.
+	slow bool
+}
+
+func newDrain(s *Service, ref store.LaneRef) *drain {
+	return &drain{service: s, ref: ref, work: make(chan struct{}, 1)}
+}
+
+func (d *drain) poke() {
+	select {
+	case d.work <- struct{}{}:
+	default:
+	}
+}
+
+func (d *drain) poked() bool {
+	select {
+	case <-d.work:
+		return true
+	default:
+		return false
+	}
+}
+
+// run holds the lane as often as there is something to do. A slot comes
+// before the lane, so that a lane that waits for this node's slots is free for
+// other nodes.
+func (d *drain) run(ctx context.Context) {
+	s := d.service
+	for {
+		again, err := d.once(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("draining a lane", "endpoint", d.ref.EndpointID, "error", err)
+			pause(ctx, retryPause)
+		}
+		if again && ctx.Err() == nil {
+			continue
+		}
+		if s.ended(d) {
+			return
+		}
+	}
+}
+
+// once waits for a slot, holds the lane until nothing is due, and gives it
+// back. again tells that there is more to do.
+func (d *drain) once(ctx context.Context) (again bool, err error) {
+	s := d.service
+	slot := s.slots.wait(d.ref.AccountID, d.slow)
+	select {
+	case <-slot.granted:
+	case <-ctx.Done():
+		s.slots.drop(slot)
+		return false, nil
+	}
+	lane, ok, err := s.Store.AcquireLane(ctx, d.ref.AccountID, d.ref.EndpointID, s.Node)
+	if err != nil || !ok {
+		s.slots.release(d.ref.AccountID, d.slow, 1)
+		return err != nil, err
+	}
+	h := newHold(d, lane)
+	again, err = h.run(ctx)
+	d.slow = h.lane.Flow.TimingOut
+	return again, err
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,248 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// extendEvery is how often a lane is extended when nothing else happens.
+	extendEvery = 3 * time.Second
+	// flushDelay is how long results are gathered before they are recorded,
+	// while more are on their way.
+	flushDelay = 2 * time.Millisecond
+	// linger is how long an emptied lane is kept for work that comes right
+	// behind.
+	linger = 20 * time.Millisecond
+	// holdTime is how long a lane stays with one node while others could have
+	// it.
+	holdTime = 30 * time.Second
+)
+
+// errLaneLost tells that the fence moved: somebody else sends now.
+var errLaneLost = errors.New("the lane was taken over")
+
+// hold is the time during which this node owns a lane. One goroutine runs it;
+// senders report to it through results.
+type hold struct {
+	service *Service
+	drain   *drain
+	lane    store.Lane
+	since   time.Time
+
+	target   store.Target
+	inFlight int
+	// spare slots are held and not used: between the start of a turn and its
+	// end only. slow is how they are counted.
+	spare int
+	slow  bool
+	// starved: there was room for a send, and no slot.
+	starved bool
+	results chan sent
+	// unrecorded are results that no transaction has stored yet.
+	unrecorded []sent
+	// mayHaveMore tells that the last take was not the end of what is due.
+	mayHaveMore bool
+	// nextDue is the earliest retry that this hold has recorded; zero is none.
+	nextDue time.Time
+	// inactive: the endpoint takes nothing more. handOver: another node shall
+	// have the lane. uncertain: the fate of a commit is unknown.
+	inactive, handOver, uncertain bool
+	// sendCtx ends when sending must stop at once.
+	sendCtx   context.Context
+	stopSends context.CancelFunc
+}
+
+func newHold(d *drain, lane store.Lane) *hold {
+	s := d.service
+	ctx, cancel := context.WithCancel(s.abort)
+	return &hold{
+		service: s, drain: d, lane: lane, since: time.Now(), slow: d.slow,
+		spare: 1, mayHaveMore: true,
+		results: make(chan sent, s.Workers),
+		sendCtx: ctx, stopSends: cancel,
+	}
+}
+
+// run is the life of a hold. again tells that the lane has more to do.
+func (h *hold) run(ctx context.Context) (again bool, err error) {
+	defer h.end()
+	if h.lane.Inherited {
+		if err := h.takeOver(ctx); err != nil {
+			return true, errors.Join(err, h.abandon())
+		}
+	}
+	for {
+		switch err := h.turn(ctx); {
+		case errors.Is(err, errLaneLost):
+			return false, nil
+		case err != nil:
+			h.service.Log.Warn("recording deliveries", "endpoint", h.lane.EndpointID, "error", err)
+			pause(h.sendCtx, retryPause)
+			if h.sendCtx.Err() == nil {
+				continue
+			}
+		}
+		if h.sendCtx.Err() != nil {
+			return false, h.abandon()
+		}
+		if h.idle() {
+			if h.done(ctx) {
+				break
+			}
+			continue
+		}
+		h.wait(ctx)
+	}
+	if h.uncertain {
+		return true, h.abandon()
+	}
+	return h.release(ctx)
+}
+
+// end stops what is still being sent (after a lost lane) and gives every slot
+// back. A send that is cancelled here is no result.
+func (h *hold) end() {
+	h.stopSends()
+	for h.inFlight > 0 {
+		h.settle(<-h.results)
+	}
+	h.giveBack()
+}
+
+func (h *hold) idle() bool { return h.inFlight == 0 && len(h.unrecorded) == 0 }
+
+// taking tells whether anything more may be taken now.
+func (h *hold) taking(ctx context.Context) bool {
+	return !h.inactive && !h.handOver && !h.uncertain && ctx.Err() == nil && !h.asleep()
+}
+
+func (h *hold) asleep() bool {
+	until := h.lane.Flow.SleepUntil
+	return !until.IsZero() && until.After(h.service.Clock.Now())
+}
+
+// done tells whether an idle hold is at its end; it lingers for a moment for
+// work that comes right behind.
+func (h *hold) done(ctx context.Context) bool {
+	if !h.taking(ctx) {
+		return true
+	}
+	if h.mayHaveMore {
+		return h.starved
+	}
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-h.drain.work:
+		h.mayHaveMore = true
+		return false
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// wait returns when there is something for a turn to do: results, gathered for
+// a moment; new work, if it can be taken; or the lane to be extended.
+func (h *hold) wait(ctx context.Context) {
+	extend := time.NewTimer(h.untilNextLook())
+	defer extend.Stop()
+	work, stop := h.drain.work, ctx.Done()
+	if h.room() == 0 {
+		work = nil
+	}
+	if ctx.Err() != nil {
+		stop = nil
+	}
+	select {
+	case r := <-h.results:
+		h.gather(r)
+	case <-work:
+		h.mayHaveMore = true
+	case <-extend.C:
+		h.mayHaveMore, h.nextDue = true, time.Time{}
+		h.considerHandOver(ctx)
+	case <-stop:
+	case <-h.sendCtx.Done():
+	}
+}
+
+// untilNextLook is how long a turn can wait when nothing happens: until the
+// lane must be extended, or a retry of its own is due.
+func (h *hold) untilNextLook() time.Duration {
+	if h.nextDue.IsZero() {
+		return extendEvery
+	}
+	return min(max(h.nextDue.Sub(h.service.Clock.Now()), time.Millisecond), extendEvery)
+}
+
+// gather collects results for a moment, or until nothing is in flight.
+func (h *hold) gather(first sent) {
+	h.settle(first)
+	timer := time.NewTimer(flushDelay)
+	defer timer.Stop()
+	for h.inFlight > 0 {
+		select {
+		case r := <-h.results:
+			h.settle(r)
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// room is how many more sends the lane is wide enough for.
+func (h *hold) room() int {
+	return max(min(h.lane.Flow.Cap, max(h.target.MaxInFlight, 1))-h.inFlight, 0)
+}
+
+// considerHandOver gives the lane away after a while, if somebody is there to
+// have it, so that lanes spread over the nodes.
+func (h *hold) considerHandOver(ctx context.Context) {
+	if time.Since(h.since) < holdTime {
+		return
+	}
+	h.since = time.Now()
+	others, err := h.service.Store.OtherNodes(ctx, h.service.Node)
+	h.handOver = err == nil && others
+}
+
+// release gives the lane back. Then it looks once more: work that was
+// committed while the lane was held had its wake-up walk away.
+func (h *hold) release(ctx context.Context) (again bool, err error) {
+	s := h.service
+	writing := context.WithoutCancel(ctx)
+	alarm, ok, err := s.Store.ReleaseLane(writing, h.lane)
+	if err != nil || !ok {
+		return err != nil && ctx.Err() == nil, err
+	}
+	if h.handOver {
+		return false, s.enqueue(writing, job.Deliver{AccountID: h.lane.AccountID, EndpointID: h.lane.EndpointID})
+	}
+	if ctx.Err() != nil || h.inactive {
+		return false, nil
+	}
+	if h.asleep() {
+		s.wakeAt(h.drain.ref, alarm)
+		return false, nil
+	}
+	due, err := s.Store.HasDue(ctx, h.lane.AccountID, h.lane.EndpointID)
+	if err == nil && !due {
+		s.wakeAt(h.drain.ref, alarm)
+	}
+	return due, err
+}
+
+// abandon ends the lease for the next holder to take over what may be in the
+// air. If the database cannot be told, the lease ends by itself.
+func (h *hold) abandon() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.sendCtx), extendEvery)
+	defer cancel()
+	return h.service.Store.AbandonLane(ctx, h.lane)
+}

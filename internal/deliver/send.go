@@ -1,0 +1,146 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/egress"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/signature"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// sent is a sender's report.
+type sent struct {
+	store.Result
+
+	answer gateway.Answer
+	// ownEvent tells that what was sent is one of Rowlock's own events.
+	ownEvent bool
+	// cancelled: we stopped it ourselves, which is no result.
+	cancelled bool
+	// slow is how its slot was counted.
+	slow bool
+}
+
+// start sends what was taken, each in a goroutine that reports to the hold.
+func (h *hold) start(taken []store.Taken) {
+	h.spare -= len(taken)
+	h.inFlight += len(taken)
+	for _, t := range taken {
+		target, slow := h.target, h.slow
+		h.service.all.Go(func() {
+			r := h.service.send(h.sendCtx, h.lane, target, t)
+			r.slow = slow
+			h.results <- r
+		})
+	}
+}
+
+// send makes one attempt and tells what follows from it.
+func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target, t store.Taken) sent {
+	r := sent{ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
+	if t.Body == nil {
+		r.Result = store.Result{
+			Attempt: gateway.Attempt{DeliveryID: t.ID, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
+		}
+		return r
+	}
+	attempt, answer, cancelled := s.attempt(ctx, target, attemptInput{
+		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body,
+	})
+	attempt.AccountID, attempt.EndpointID, attempt.Trigger = lane.AccountID, lane.EndpointID, t.Trigger
+	policy := gateway.RetryPolicy{Schedule: s.schedule(target), StopOn: target.StopOn}
+	now := s.Clock.Now()
+	status, next := policy.Next(answer, t.Step, now, rand.Float64()) //nolint:gosec // spreads load, guards nothing
+	r.Result = store.Result{Attempt: attempt, Status: status, NextAttemptAt: next}
+	r.answer, r.cancelled = answer, cancelled
+	return r
+}
+
+func (s *Service) schedule(target store.Target) []time.Duration {
+	if target.RetrySchedule != nil {
+		return target.RetrySchedule
+	}
+	return s.Schedule
+}
+
+// attemptInput is what one attempt sends.
+type attemptInput struct {
+	delivery      gateway.DeliveryID
+	event         gateway.EventID
+	n             int
+	eventType     string
+	headers, body []byte
+}
+
+// attempt signs and sends once. cancelled tells that we stopped it.
+func (s *Service) attempt(ctx context.Context, target store.Target, in attemptInput) (gateway.Attempt, gateway.Answer, bool) {
+	a := gateway.Attempt{DeliveryID: in.delivery, N: in.n, EventID: in.event, StartedAt: s.Clock.Now()}
+	header, err := s.header(target, in, a.StartedAt)
+	if err != nil {
+		a.Outcome, a.ErrorKind, a.Detail = gateway.OutcomeUnreachable, gateway.ErrorBlocked, err.Error()
+		return a, gateway.Answer{Outcome: a.Outcome}, false
+	}
+	a.RequestHeaders = shownHeaders(header, target)
+	timeout := target.Timeout
+	if timeout == 0 {
+		timeout = s.Timeout
+	}
+	result := s.Egress.Send(ctx, egress.Request{URL: target.URL, Header: header, Body: in.body, Timeout: timeout})
+	a.Duration, a.Timing = result.Took, result.Timing
+	a.Outcome, a.ErrorKind, a.Detail, a.StatusCode = result.Outcome, result.Kind, plain(result.Detail), result.Status
+	a.ResponseHeaders, a.ResponseBody = gateway.EncodeHeaders(result.Header), result.Body
+	return a, gateway.Answer{Outcome: result.Outcome, StatusCode: result.Status, RetryAfter: result.RetryAfter}, result.Cancelled
+}
+
+// header makes the headers of one attempt: the ids that never change, the time
+// and signatures that are new each time, and the endpoint's own.
+func (s *Service) header(target store.Target, in attemptInput, now time.Time) (http.Header, error) {
+	keys := make([][]byte, 0, len(target.Secrets))
+	for _, secret := range target.Secrets {
+		key, err := signature.ParseSecret(secret.Value)
+		if err != nil {
+			return nil, fmt.Errorf("a signing secret cannot be used: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("the endpoint has no live signing secret")
+	}
+	header := gateway.DecodeHeaders(target.Headers)
+	if contentType := gateway.DecodeHeaders(in.headers).Get("Content-Type"); contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
+	id, unix := in.event.String(), now.Unix()
+	header.Set("Webhook-Id", id)
+	header.Set("Webhook-Timestamp", strconv.FormatInt(unix, 10))
+	header.Set("Webhook-Signature", signature.Sign(keys, id, unix, in.body))
+	header.Set("Idempotency-Key", in.delivery.String())
+	header.Set("Rowlock-Event-Type", in.eventType)
+	header.Set("Rowlock-Attempt", strconv.Itoa(in.n))
+	header.Set("User-Agent", s.UserAgent)
+	return header, nil
+}
+
+// shownHeaders are an attempt's headers as they are kept: the endpoint's own
+// may carry its secrets.
+func shownHeaders(sent http.Header, target store.Target) []byte {
+	shown := sent.Clone()
+	for name := range gateway.DecodeHeaders(target.Headers) {
+		if name != "Content-Type" {
+			shown.Set(name, gateway.Redacted)
+		}
+	}
+	return gateway.EncodeHeaders(shown)
+}
+
+// plain makes a text storable: a far side may send any bytes.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
+}

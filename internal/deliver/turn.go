@@ -1,0 +1,172 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// turnTimeout bounds one turn's transaction.
+const turnTimeout = 10 * time.Second
+
+// turn is one transaction of a hold: it extends the lane, records what came
+// back, and takes what there is room for; then the taken are sent.
+func (h *hold) turn(ctx context.Context) error {
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
+	defer cancel()
+	want := h.want(ctx)
+	defer h.giveBack()
+	var t taking
+	err := h.service.Store.InTx(writing, func(tx store.Tx) (err error) {
+		t, err = h.transact(writing, tx, want)
+		return err
+	})
+	if err != nil {
+		h.uncertain = h.uncertain || want > 0 && store.IsUnknownFate(err)
+		return err
+	}
+	h.unrecorded = h.unrecorded[:0]
+	h.inactive = h.inactive || !t.active
+	if t.active {
+		h.target = t.target
+	}
+	if t.limit > 0 {
+		h.mayHaveMore = len(t.taken) == t.limit
+	}
+	h.start(t.taken)
+	return nil
+}
+
+// taking is what a turn read and took.
+type taking struct {
+	target store.Target
+	active bool
+	limit  int
+	taken  []store.Taken
+}
+
+// transact is the inside of a turn's transaction.
+func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, err error) {
+	if t.target, t.active, err = h.begin(ctx, tx); err != nil {
+		return t, err
+	}
+	if err = h.record(ctx, tx, t.target.Failures); err != nil {
+		return t, err
+	}
+	if t.limit = min(want, t.target.MaxInFlight-h.inFlight); t.active && t.limit > 0 {
+		t.taken, err = tx.TakeDue(ctx, h.lane, h.horizon(), t.limit)
+	}
+	return t, err
+}
+
+// begin extends the lane, which is the guard of everything else in the turn,
+// and reads the endpoint.
+func (h *hold) begin(ctx context.Context, tx store.Tx) (store.Target, bool, error) {
+	mine, err := tx.ExtendLane(ctx, h.lane)
+	if err != nil {
+		return store.Target{}, false, err
+	}
+	if !mine {
+		return store.Target{}, false, errLaneLost
+	}
+	return tx.ReadTarget(ctx, h.lane)
+}
+
+// want is how many deliveries to take: what the lane has room for, and slots.
+func (h *hold) want(ctx context.Context) int {
+	h.starved = false
+	if !h.taking(ctx) || !h.mayHaveMore {
+		return 0
+	}
+	room := h.room()
+	if missing := room - h.spare; missing > 0 {
+		h.spare += h.service.slots.try(h.lane.AccountID, h.slow, missing)
+	}
+	h.starved = room > 0 && h.spare == 0
+	return min(room, h.spare)
+}
+
+// horizon is just above every id that can be due: clocks agree to far less.
+func (h *hold) horizon() time.Time { return h.service.Clock.Now().Add(time.Hour) }
+
+// takeOver makes pending again what an earlier holder left in the air.
+func (h *hold) takeOver(ctx context.Context) error {
+	var left int64
+	err := h.service.Store.InTx(ctx, func(tx store.Tx) error {
+		mine, err := tx.ExtendLane(ctx, h.lane)
+		if err != nil {
+			return err
+		}
+		if !mine {
+			return errLaneLost
+		}
+		left, err = tx.TakeOver(ctx, h.lane)
+		if err != nil {
+			return err
+		}
+		return tx.AddTally(ctx, h.lane, h.service.Node, store.Tally{Unknown: left})
+	})
+	if err == nil && left > 0 {
+		h.service.Log.Info("lane taken over", "endpoint", h.lane.EndpointID, "unknown", left)
+	}
+	return err
+}
+
+// record stores the results that no transaction has stored yet, and what they
+// mean for the endpoint.
+func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
+	if len(h.unrecorded) == 0 {
+		return nil
+	}
+	results := make([]store.Result, len(h.unrecorded))
+	for i := range h.unrecorded {
+		results[i] = h.unrecorded[i].Result
+	}
+	changed, err := tx.Record(ctx, h.lane, results)
+	if err != nil {
+		return err
+	}
+	if err := h.judge(ctx, tx, failures, changed); err != nil {
+		return err
+	}
+	var tally store.Tally
+	for i := range results {
+		r := &results[i]
+		if changed[r.Attempt.DeliveryID] && !r.NoAttempt {
+			tally.Count(r.Attempt.Outcome, r.Attempt.Duration)
+		}
+	}
+	return tx.AddTally(ctx, h.lane, h.service.Node, tally)
+}
+
+// settle takes a sender's report: its slot is free, and the lane as wide as
+// the answer says. A send that was cancelled is no result.
+func (h *hold) settle(r sent) {
+	h.inFlight--
+	h.service.slots.release(h.lane.AccountID, r.slow, 1)
+	if r.cancelled {
+		return
+	}
+	h.unrecorded = append(h.unrecorded, r)
+	if due := r.NextAttemptAt; !due.IsZero() && (h.nextDue.IsZero() || due.Before(h.nextDue)) {
+		h.nextDue = due
+	}
+	flow := &h.lane.Flow
+	switch now := h.service.Clock.Now(); {
+	case r.NoAttempt:
+	case r.Attempt.Outcome == gateway.OutcomeSucceeded:
+		flow.Success(h.target.MaxInFlight)
+	case r.answer.IsTrouble():
+		flow.Trouble(r.Attempt.StartedAt, now, r.Attempt.ErrorKind == gateway.ErrorTimeout)
+	default:
+		flow.Answered()
+	}
+}
+
+// giveBack returns the slots that a turn did not use; the next one asks anew.
+func (h *hold) giveBack() {
+	h.service.slots.release(h.lane.AccountID, h.slow, h.spare)
+	h.spare, h.slow = 0, h.lane.Flow.TimingOut
+}

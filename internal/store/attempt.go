@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+const attemptFields = `delivery_id, n, account_id, endpoint_id, event_id, trigger, started_at, duration_us,
+	dns_us, connect_us, tls_us, first_byte_us, outcome, error_kind, detail, status_code,
+	request_headers, response_headers, response_body`
+
+func scanAttempt(row pgx.CollectableRow) (a gateway.Attempt, err error) {
+	var took, dns, connect, tls, firstByte int64
+	err = row.Scan(&a.DeliveryID, &a.N, &a.AccountID, &a.EndpointID, &a.EventID, &a.Trigger, &a.StartedAt, &took,
+		&dns, &connect, &tls, &firstByte, &a.Outcome, &a.ErrorKind, &a.Detail, &a.StatusCode,
+		&a.RequestHeaders, &a.ResponseHeaders, &a.ResponseBody)
+	a.Duration = micros(took)
+	a.Timing = gateway.Timing{DNS: micros(dns), Connect: micros(connect), TLS: micros(tls), FirstByte: micros(firstByte)}
+	return a, err
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// Attempt reads one attempt.
+func (s *Store) Attempt(ctx context.Context, account gateway.AccountID, id gateway.AttemptID) (gateway.Attempt, error) {
+	delivery, n, err := gateway.SplitAttemptID(id)
+	if err != nil {
+		return gateway.Attempt{}, wrap("read attempt", gateway.ErrNotFound)
+	}
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+attemptFields+`
+		FROM attempts
+		WHERE delivery_id = $1
+		  AND n = $2
+		  AND account_id = $3`, delivery, n, account)
+	if err != nil {
+		return gateway.Attempt{}, wrap("read attempt", err)
+	}
+	attempt, err := pgx.CollectExactlyOneRow(rows, scanAttempt)
+	return attempt, wrap("read attempt", err)
+}
+
+// DeliveryAttempts lists a delivery's attempts, oldest first.
+func (s *Store) DeliveryAttempts(ctx context.Context, account gateway.AccountID, delivery gateway.DeliveryID) ([]gateway.Attempt, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+attemptFields+`
+		FROM attempts
+		WHERE delivery_id = $1
+		  AND account_id = $2
+		ORDER BY n
+		LIMIT $3`, delivery, account, maxAttemptsShown)
+	if err != nil {
+		return nil, wrap("list the delivery's attempts", err)
+	}
+	attempts, err := pgx.CollectRows(rows, scanAttempt)
+	return attempts, wrap("list the delivery's attempts", err)
+}
+
+// maxAttemptsShown bounds what one delivery shows at once; the list of
+// attempts has them all.
+const maxAttemptsShown = 500
+
+// AttemptFilter narrows a list of attempts; the zero value narrows nothing.
+type AttemptFilter struct {
+	Endpoint *gateway.EndpointID
+	Delivery *gateway.DeliveryID
+	Outcome  gateway.Outcome
+	// Since and Until bound when it started: from Since, before Until.
+	Since, Until time.Time
+}
+
+// AttemptCursor is the last attempt of the page before.
+type AttemptCursor struct {
+	StartedAt time.Time
+	Delivery  gateway.DeliveryID
+	N         int
+}
+
+// Attempts lists an account's attempts, those that started last first.
+func (s *Store) Attempts(ctx context.Context, account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) ([]gateway.Attempt, error) {
+	q := attemptsQuery(account, f, before, limit)
+	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
+	if err != nil {
+		return nil, wrap("list attempts", err)
+	}
+	attempts, err := pgx.CollectRows(rows, scanAttempt)
+	return attempts, wrap("list attempts", err)
+}
+
+func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) *query {
+	q := &query{}
+	q.add(`SELECT `+attemptFields+`
+		FROM attempts
+		WHERE account_id = `, account)
+	if f.Endpoint != nil {
+		q.add(` AND endpoint_id = `, *f.Endpoint)
+	}
+	if f.Delivery != nil {
+		q.add(` AND delivery_id = `, *f.Delivery)
+	}
+	if f.Outcome != "" {
+		q.add(` AND outcome = `, string(f.Outcome))
+		if f.Outcome != gateway.OutcomeSucceeded {
+			q.put(` AND outcome <> 'succeeded'`)
+		}
+	}
+	if !f.Since.IsZero() {
+		q.add(` AND started_at >= `, f.Since)
+	}
+	if !f.Until.IsZero() {
+		q.add(` AND started_at < `, f.Until)
+		// No attempt is older than its event.
+		q.add(` AND delivery_id < `, gateway.FirstIDAt[gateway.DeliveryID](f.Until.Add(time.Millisecond)))
+	}
+	if before != nil {
+		q.add(` AND (started_at, delivery_id, n) < (`, before.StartedAt)
+		q.add(`, `, before.Delivery)
+		q.add(`, `, before.N)
+		q.put(`)`)
+	}
+	q.add(` ORDER BY started_at DESC, delivery_id DESC, n DESC LIMIT `, limit)
+	return q
+}
+
+// Stats is what happened at an endpoint in a window.
+type Stats struct {
+	Succeeded, Rejected, Unreachable, Unknown int64
+	// Duration is the time of all attempts together.
+	Duration time.Duration
+}
+
+// EndpointStats adds up an endpoint's minutes since a time.
+func (s *Store) EndpointStats(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID, since time.Time) (Stats, error) {
+	var y Stats
+	var took int64
+	err := s.pool.QueryRow(ctx, `
+		SELECT coalesce(sum(succeeded), 0)::bigint, coalesce(sum(rejected), 0)::bigint,
+		       coalesce(sum(unreachable), 0)::bigint, coalesce(sum(unknown), 0)::bigint,
+		       coalesce(sum(duration_us), 0)::bigint
+		FROM rollups
+		WHERE endpoint_id = $1
+		  AND account_id = $2
+		  AND minute >= $3`, endpoint, account, since).
+		Scan(&y.Succeeded, &y.Rejected, &y.Unreachable, &y.Unknown, &took)
+	y.Duration = micros(took)
+	return y, wrap("add up rollups", err)
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// shownStatus is a delivery's status as people see it: an open one whose
+// endpoint is not active is held. It needs deliveries d and endpoints p.
+const shownStatus = `CASE WHEN d.status IN ('pending', 'sending') AND p.state <> 'active' THEN 'held' ELSE d.status END`
+
+const deliveryFields = `d.id, d.account_id, d.event_id, d.endpoint_id, ` + shownStatus + `, d.trigger, d.attempts,
+	d.next_attempt_at, d.last_outcome, d.created_at, d.closed_at`
+
+// DeliveryFilter narrows a list of deliveries; the zero value narrows nothing.
+type DeliveryFilter struct {
+	Endpoint *gateway.EndpointID
+	Event    *gateway.EventID
+	// Status is a shown one: pending leaves held ones out.
+	Status  gateway.DeliveryStatus
+	Outcome gateway.Outcome
+}
+
+func scanDelivery(row pgx.CollectableRow) (d gateway.Delivery, err error) {
+	err = row.Scan(&d.ID, &d.AccountID, &d.EventID, &d.EndpointID, &d.Status, &d.Trigger, &d.Attempts,
+		&d.NextAttemptAt, &d.LastOutcome, &d.CreatedAt, &d.ClosedAt)
+	return d, err
+}
+
+// Delivery reads one delivery.
+func (s *Store) Delivery(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID) (gateway.Delivery, error) {
+	rows, err := s.pool.Query(ctx, deliveryByID, id, account)
+	if err != nil {
+		return gateway.Delivery{}, wrap("read delivery", err)
+	}
+	delivery, err := pgx.CollectExactlyOneRow(rows, scanDelivery)
+	return delivery, wrap("read delivery", err)
+}
+
+const deliveryByID = `
+	SELECT ` + deliveryFields + `
+	FROM deliveries d
+	JOIN endpoints p
+	  ON p.id = d.endpoint_id
+	WHERE d.id = $1
+	  AND d.account_id = $2`
+
+// Deliveries lists an account's deliveries, newest event first.
+func (s *Store) Deliveries(ctx context.Context, account gateway.AccountID, f DeliveryFilter, page Page[gateway.DeliveryID]) ([]gateway.Delivery, error) {
+	q := deliveriesQuery(account, f, page)
+	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
+	if err != nil {
+		return nil, wrap("list deliveries", err)
+	}
+	deliveries, err := pgx.CollectRows(rows, scanDelivery)
+	return deliveries, wrap("list deliveries", err)
+}
+
+func deliveriesQuery(account gateway.AccountID, f DeliveryFilter, page Page[gateway.DeliveryID]) *query {
+	low, high := page.bounds()
+	if f.Event != nil {
+		from, to := sameMillisecond(*f.Event)
+		low, high = laterID(low, from), earlierID(high, to)
+	}
+	q := &query{}
+	q.add(`SELECT `+deliveryFields+`
+		FROM deliveries d
+		JOIN endpoints p
+		  ON p.id = d.endpoint_id
+		WHERE d.account_id = `, account)
+	q.add(` AND d.id >= `, low)
+	q.add(` AND d.id < `, high)
+	if f.Event != nil {
+		q.add(` AND d.event_id = `, *f.Event)
+	}
+	if f.Endpoint != nil {
+		q.add(` AND d.endpoint_id = `, *f.Endpoint)
+	}
+	if f.Outcome != "" {
+		q.add(` AND d.last_outcome = `, string(f.Outcome))
+		if f.Outcome != gateway.OutcomeSucceeded {
+			q.put(` AND d.last_outcome <> 'succeeded'`)
+		}
+	}
+	q.addShownStatus(f.Status)
+	q.add(` ORDER BY d.id DESC LIMIT `, page.Limit)
+	return q
+}
+
+// addShownStatus filters by a shown status. The literals let a generic plan
+// use the partial indexes.
+func (q *query) addShownStatus(status gateway.DeliveryStatus) {
+	switch status {
+	case "":
+	case gateway.DeliveryHeld:
+		q.put(` AND d.status IN ('pending', 'sending') AND p.state <> 'active'`)
+	case gateway.DeliveryPending:
+		q.put(` AND d.status = 'pending' AND p.state = 'active'`)
+	case gateway.DeliverySending:
+		q.put(` AND d.status = 'sending' AND p.state = 'active'`)
+	case gateway.DeliveryDelivered:
+		q.put(` AND d.status = 'delivered'`)
+	case gateway.DeliveryFailed, gateway.DeliverySuppressed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
+		q.add(` AND d.status = `, string(status))
+		q.put(` AND d.status IN ('failed', 'suppressed', 'cancelled', 'expired')`)
+	}
+}
+
+func laterID[I gateway.AnyID](a, b I) I {
+	if compareIDs(a, b) > 0 {
+		return a
+	}
+	return b
+}
+
+func earlierID[I gateway.AnyID](a, b I) I {
+	if compareIDs(a, b) < 0 {
+		return a
+	}
+	return b
+}

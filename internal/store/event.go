@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// EventFilter narrows a list of events; the zero value narrows nothing.
+type EventFilter struct {
+	Type    string
+	Subject string
+	// Key is the idempotency key's bytes; nil asks for any.
+	Key    []byte
+	Source *gateway.SourceID
+	Status gateway.EventStatus
+}
+
+const eventFields = `e.id, e.account_id, e.source_id, e.type, e.subject, e.key, e.status, e.decision, e.decide_after,
+	e.occurred_at, e.secret_id, e.body_size, e.payload_deleted_at`
+
+func scanEvent(row pgx.CollectableRow) (e gateway.Event, err error) {
+	err = row.Scan(&e.ID, &e.AccountID, &e.SourceID, &e.Type, &e.Subject, &e.Key, &e.Status, &e.Decision, &e.DecideAfter,
+		&e.OccurredAt, &e.SecretID, &e.BodySize, &e.PayloadDeletedAt)
+	return e, err
+}
+
+// Event reads one event.
+func (s *Store) Event(ctx context.Context, account gateway.AccountID, id gateway.EventID) (gateway.Event, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+eventFields+`
+		FROM events e
+		WHERE e.id = $1
+		  AND e.account_id = $2`, id, account)
+	if err != nil {
+		return gateway.Event{}, wrap("read event", err)
+	}
+	event, err := pgx.CollectExactlyOneRow(rows, scanEvent)
+	return event, wrap("read event", err)
+}
+
+// Body reads an event's bytes. ErrPayloadGone tells that the event is there
+// and its payload was deleted.
+func (s *Store) Body(ctx context.Context, account gateway.AccountID, id gateway.EventID) (gateway.Body, error) {
+	var b gateway.Body
+	var deleted *time.Time
+	var method *string
+	err := s.pool.QueryRow(ctx, `
+		SELECT e.payload_deleted_at, b.method, b.path, b.query, b.headers, b.body
+		FROM events e
+		LEFT JOIN event_bodies b
+		  ON b.id = $1
+		WHERE e.id = $1
+		  AND e.account_id = $2`, id, account).Scan(&deleted, &method, &b.Path, &b.Query, &b.Headers, &b.Data)
+	switch {
+	case err != nil:
+		return b, wrap("read event body", err)
+	case deleted != nil || method == nil:
+		return b, wrap("read event body", gateway.ErrPayloadGone)
+	}
+	b.Method = *method
+	return b, nil
+}
+
+// Events lists an account's events, newest first.
+func (s *Store) Events(ctx context.Context, account gateway.AccountID, f EventFilter, page Page[gateway.EventID]) ([]gateway.Event, error) {
+	q := eventsQuery(account, f, page)
+	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
+	if err != nil {
+		return nil, wrap("list events", err)
+	}
+	events, err := pgx.CollectRows(rows, scanEvent)
+	return events, wrap("list events", err)
+}
+
+func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.EventID]) *query {
+	low, high := page.bounds()
+	q := &query{}
+	q.add(`SELECT `+eventFields+`
+		FROM events e
+		WHERE e.account_id = `, account)
+	q.add(` AND e.id >= `, low)
+	q.add(` AND e.id < `, high)
+	if f.Type != "" {
+		q.add(` AND e.type = `, f.Type)
+	}
+	if f.Subject != "" {
+		q.add(` AND e.subject = `, f.Subject)
+	}
+	if f.Source != nil {
+		q.add(` AND e.source_id = `, *f.Source)
+	}
+	if f.Status != "" {
+		q.add(` AND e.status = `, string(f.Status))
+		q.put(statusLiteral(f.Status))
+	}
+	if f.Key != nil {
+		// A key is found by its hash, whatever its length; each source may
+		// have accepted it once.
+		q.add(` AND e.id = ANY (ARRAY(
+			SELECT k.event_id
+			FROM event_keys k
+			WHERE k.account_id = `, account)
+		q.add(` AND k.key_hash = sha256(`, f.Key)
+		q.put(`)))`)
+	}
+	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
+	return q
+}
+
+// statusLiteral repeats a rare status as a literal, so that a generic plan can
+// use the partial index of the rare ones.
+func statusLiteral(status gateway.EventStatus) string {
+	switch status {
+	case gateway.EventAccepted:
+		return ` AND e.status = 'accepted'`
+	case gateway.EventProcessed:
+		return ``
+	default:
+		return ` AND e.status NOT IN ('accepted', 'processed')`
+	}
+}
+
+// DeliverySummary counts an event's deliveries by the status that is shown.
+func (s *Store) DeliverySummary(ctx context.Context, account gateway.AccountID, id gateway.EventID) (map[gateway.DeliveryStatus]int, error) {
+	low, high := sameMillisecond(id)
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+shownStatus+`, count(*)
+		FROM deliveries d
+		JOIN endpoints p
+		  ON p.id = d.endpoint_id
+		WHERE d.event_id = $1
+		  AND d.account_id = $2
+		  AND d.id >= $3
+		  AND d.id < $4
+		GROUP BY 1`, id, account, low, high)
+	if err != nil {
+		return nil, wrap("count deliveries", err)
+	}
+	counts := map[gateway.DeliveryStatus]int{}
+	var status gateway.DeliveryStatus
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&status, &n}, func() error {
+		counts[status] = n
+		return nil
+	})
+	return counts, wrap("count deliveries", err)
+}
+
+// sameMillisecond bounds the ids of an event's deliveries: they carry its time.
+func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
+	at := id.Time()
+	return gateway.FirstIDAt[gateway.DeliveryID](at), gateway.FirstIDAt[gateway.DeliveryID](at.Add(time.Millisecond))
+}
+
+// DeletePayload deletes an event's bytes and cancels what is still to be sent
+// of them. It tells whether there was a payload.
+//
+// The promise: deleted once, and nothing of it goes out afterwards, but for a
+// send that is under way.
+func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gateway.EventID) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE events
+		SET payload_deleted_at = now()
+		WHERE id = $1
+		  AND account_id = $2
+		  AND payload_deleted_at IS NULL`, id, account)
+	if err != nil || tag.RowsAffected() == 0 {
+		return false, wrap("mark payload deleted", err)
+	}
+	low, high := sameMillisecond(id)
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, id, account)
+	batch.Queue(`
+		UPDATE deliveries
+		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL
+		WHERE event_id = $1
+		  AND account_id = $2
+		  AND id >= $3
+		  AND id < $4
+		  AND status IN ('pending', 'sending')`, id, account, low, high)
+	return true, wrap("delete payload", t.tx.SendBatch(ctx, batch).Close())
+}

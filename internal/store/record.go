@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// Result is how one attempt ended and what follows.
+type Result struct {
+	Attempt gateway.Attempt
+	// Status is the delivery's next one; NextAttemptAt is set for pending.
+	Status        gateway.DeliveryStatus
+	NextAttemptAt time.Time
+	// NoAttempt tells that nothing was sent: the payload is gone.
+	NoAttempt bool
+}
+
+// Record writes results of a lane: the deliveries that are still this drain's,
+// and every attempt. It returns which deliveries changed.
+//
+// The promise: a result is recorded by the drain that sent it, once. A row
+// that was taken over, cancelled or recorded before is not touched; the
+// attempt of a cancelled one is kept all the same.
+func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gateway.DeliveryID]bool, error) {
+	changed := make(map[gateway.DeliveryID]bool, len(results))
+	if len(results) == 0 {
+		return changed, nil
+	}
+	var ids []gateway.DeliveryID
+	var statuses, outcomes []string
+	var nexts []*time.Time
+	for i := range results {
+		r := &results[i]
+		ids = append(ids, r.Attempt.DeliveryID)
+		statuses = append(statuses, string(r.Status))
+		outcomes = append(outcomes, string(r.Attempt.Outcome))
+		nexts = append(nexts, nullTime(r.NextAttemptAt))
+	}
+	low, high := idRange(ids)
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		UPDATE deliveries d
+		SET status = u.status,
+		    next_attempt_at = u.next,
+		    last_outcome = NULLIF(u.outcome, ''),
+		    priority = GREATEST(d.priority, 1),
+		    closed_at = CASE WHEN u.status <> 'pending' THEN now() END
+		FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) AS u (id, status, outcome, next)
+		WHERE d.id = u.id
+		  AND d.id BETWEEN $5 AND $6
+		  AND d.status = 'sending'
+		  AND d.fence = $7
+		RETURNING d.id`, ids, statuses, outcomes, nexts, low, high, lane.Fence).
+		Query(func(rows pgx.Rows) error {
+			var id gateway.DeliveryID
+			_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+				changed[id] = true
+				return nil
+			})
+			return err
+		})
+	queueAttempts(batch, lane, results)
+	return changed, wrap("record results", t.tx.SendBatch(ctx, batch).Close())
+}
+
+// queueAttempts adds the statement that stores the attempts.
+func queueAttempts(batch *pgx.Batch, lane Lane, results []Result) {
+	var c attemptColumns
+	for i := range results {
+		if !results[i].NoAttempt {
+			c.add(&results[i].Attempt)
+		}
+	}
+	if len(c.deliveries) == 0 {
+		return
+	}
+	batch.Queue(insertAttempts, c.deliveries, c.numbers, lane.AccountID, lane.EndpointID, c.events, c.triggers, lane.Fence,
+		c.started, c.durations, c.dns, c.connect, c.tls, c.firstByte, c.outcomes, c.kinds, c.details, c.codes,
+		c.requestHeaders, c.responseHeaders, c.responseBodies)
+}
+
+const insertAttempts = `
+	INSERT INTO attempts (delivery_id, n, account_id, endpoint_id, event_id, trigger, fence,
+	                      started_at, duration_us, dns_us, connect_us, tls_us, first_byte_us,
+	                      outcome, error_kind, detail, status_code, request_headers, response_headers, response_body)
+	SELECT u.delivery_id, u.n, $3, $4, u.event_id, u.trigger, $7,
+	       u.started_at, u.duration_us, u.dns_us, u.connect_us, u.tls_us, u.first_byte_us,
+	       u.outcome, u.error_kind, u.detail, u.status_code, u.request_headers, u.response_headers, u.response_body
+	FROM unnest($1::uuid[], $2::int[], $5::uuid[], $6::text[],
+	            $8::timestamptz[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+	            $14::text[], $15::text[], $16::text[], $17::int[], $18::bytea[], $19::bytea[], $20::bytea[])
+	  AS u (delivery_id, n, event_id, trigger,
+	        started_at, duration_us, dns_us, connect_us, tls_us, first_byte_us,
+	        outcome, error_kind, detail, status_code, request_headers, response_headers, response_body)
+	ON CONFLICT (delivery_id, n) DO NOTHING`
+
+// attemptColumns turns attempts into the arrays that one INSERT takes.
+type attemptColumns struct {
+	deliveries                                      []gateway.DeliveryID
+	numbers                                         []int
+	events                                          []gateway.EventID
+	triggers                                        []string
+	started                                         []time.Time
+	durations, dns, connect, tls, firstByte         []int64
+	outcomes, kinds, details                        []string
+	codes                                           []int
+	requestHeaders, responseHeaders, responseBodies [][]byte
+}
+
+func (c *attemptColumns) add(a *gateway.Attempt) {
+	c.deliveries = append(c.deliveries, a.DeliveryID)
+	c.numbers = append(c.numbers, a.N)
+	c.events = append(c.events, a.EventID)
+	c.triggers = append(c.triggers, string(a.Trigger))
+	c.started = append(c.started, a.StartedAt)
+	c.durations = append(c.durations, a.Duration.Microseconds())
+	c.dns = append(c.dns, a.Timing.DNS.Microseconds())
+	c.connect = append(c.connect, a.Timing.Connect.Microseconds())
+	c.tls = append(c.tls, a.Timing.TLS.Microseconds())
+	c.firstByte = append(c.firstByte, a.Timing.FirstByte.Microseconds())
+	c.outcomes = append(c.outcomes, string(a.Outcome))
+	c.kinds = append(c.kinds, string(a.ErrorKind))
+	c.details = append(c.details, a.Detail)
+	c.codes = append(c.codes, a.StatusCode)
+	c.requestHeaders = append(c.requestHeaders, notNil(a.RequestHeaders))
+	c.responseHeaders = append(c.responseHeaders, notNil(a.ResponseHeaders))
+	c.responseBodies = append(c.responseBodies, notNil(a.ResponseBody))
+}
+
+// Tally is what happened at an endpoint, to be added to its minute.
+type Tally struct {
+	Succeeded, Rejected, Unreachable, Unknown int64
+	Duration                                  time.Duration
+}
+
+// Count adds one attempt.
+func (y *Tally) Count(outcome gateway.Outcome, took time.Duration) {
+	switch outcome {
+	case gateway.OutcomeSucceeded:
+		y.Succeeded++
+	case gateway.OutcomeRejected:
+		y.Rejected++
+	case gateway.OutcomeUnreachable:
+		y.Unreachable++
+	case gateway.OutcomeUnknown:
+		y.Unknown++
+	}
+	y.Duration += took
+}
+
+// AddTally adds to the endpoint's present minute, on a row of this node alone.
+func (t Tx) AddTally(ctx context.Context, lane Lane, node string, y Tally) error {
+	if y == (Tally{}) {
+		return nil
+	}
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO rollups AS r (minute, endpoint_id, node, account_id, succeeded, rejected, unreachable, unknown, duration_us)
+		VALUES (date_trunc('minute', now()), $1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (endpoint_id, minute, node) DO UPDATE
+		SET succeeded = r.succeeded + EXCLUDED.succeeded,
+		    rejected = r.rejected + EXCLUDED.rejected,
+		    unreachable = r.unreachable + EXCLUDED.unreachable,
+		    unknown = r.unknown + EXCLUDED.unknown,
+		    duration_us = r.duration_us + EXCLUDED.duration_us`,
+		lane.EndpointID, node, lane.AccountID, y.Succeeded, y.Rejected, y.Unreachable, y.Unknown, y.Duration.Microseconds())
+	return wrap("add to rollup", err)
+}
+
+// ResetFailures ends a run of failures after a success.
+func (t Tx) ResetFailures(ctx context.Context, lane Lane) error {
+	_, err := t.tx.Exec(ctx, `
+		UPDATE endpoints
+		SET consecutive_failures = 0,
+		    failure_counted_at = NULL
+		WHERE id = $1
+		  AND account_id = $2
+		  AND consecutive_failures <> 0`, lane.EndpointID, lane.AccountID)
+	return wrap("reset failures", err)
+}
+
+// CountFailure counts a failure, unless one was counted within the last
+// second, and disables the endpoint at the limit. It tells whether this call
+// disabled it.
+//
+// The promise: an endpoint is disabled once, whoever counts the last failure.
+func (t Tx) CountFailure(ctx context.Context, lane Lane, limit int) (disabled bool, err error) {
+	rows, err := t.tx.Query(ctx, `
+		UPDATE endpoints
+		SET consecutive_failures = consecutive_failures + 1,
+		    failure_counted_at = now(),
+		    state = CASE WHEN consecutive_failures + 1 >= $3 THEN 'disabled' ELSE state END,
+		    disabled_reason = CASE WHEN consecutive_failures + 1 >= $3 THEN $4 ELSE disabled_reason END,
+		    state_changed_at = CASE WHEN consecutive_failures + 1 >= $3 THEN now() ELSE state_changed_at END
+		WHERE id = $1
+		  AND account_id = $2
+		  AND state = 'active'
+		  AND (failure_counted_at IS NULL OR failure_counted_at <= now() - interval '1 second')
+		RETURNING state = 'disabled'`,
+		lane.EndpointID, lane.AccountID, limit, fmt.Sprintf("%d failures in a row", limit))
+	if err != nil {
+		return false, wrap("count failure", err)
+	}
+	states, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+	return len(states) == 1 && states[0], wrap("count failure", err)
+}
+
+// DisableEndpoint stops an endpoint for a reason. It tells whether this call
+// did it.
+func (t Tx) DisableEndpoint(ctx context.Context, lane Lane, reason string) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE endpoints
+		SET state = 'disabled',
+		    disabled_reason = $3,
+		    state_changed_at = now()
+		WHERE id = $1
+		  AND account_id = $2
+		  AND state = 'active'`, lane.EndpointID, lane.AccountID, reason)
+	return tag.RowsAffected() == 1, wrap("disable endpoint", err)
+}

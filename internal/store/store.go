@@ -1,0 +1,147 @@
+// Package store holds all of the product's SQL: one file a subject, each
+// statement where it runs. A guard is the last clause of the statement that
+// writes, the comment above it names the promise that it keeps, and its
+// affected-row count is the decision.
+//
+// The account's id is the first argument after the context of every method on
+// tenant data. A transaction begins in a use case, with InTx; methods that
+// must be part of one hang on Tx, the others on Store.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/rowlock/rowlock/internal/secret"
+)
+
+const (
+	// DefaultPoolSize is how many connections a node keeps at the most. The
+	// work is grouped into few transactions, so that a small pool is the
+	// faster one.
+	DefaultPoolSize = 16
+	// NotifyCooldown is how often at the most a queue is told of new jobs.
+	NotifyCooldown = 5 * time.Millisecond
+	// rollbackTimeout bounds a roll-back after the caller's context ended.
+	rollbackTimeout = 5 * time.Second
+)
+
+// Store reads and writes the database.
+type Store struct {
+	pool   *pgxpool.Pool
+	queue  *river.Client[pgx.Tx]
+	sealer *secret.Sealer
+}
+
+// Connect opens a pool with the product's session settings: a frozen process
+// frees what it holds within seconds, and plans are made once for all
+// partitions.
+func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("parse the database's address: %w", err)
+	}
+	config.MaxConns = size
+	params := config.ConnConfig.RuntimeParams
+	for name, value := range map[string]string{
+		"application_name":                    "rowlock",
+		"idle_in_transaction_session_timeout": "5s",
+		"lock_timeout":                        "5s",
+		"plan_cache_mode":                     "force_generic_plan",
+		"timezone":                            "UTC",
+	} {
+		params[name] = value
+	}
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		registerIDs(conn.TypeMap())
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database pool: %w", err)
+	}
+	return pool, nil
+}
+
+// New makes a Store on a pool that Connect opened. The sealer opens and seals
+// stored secrets; a Store without one cannot read or write any.
+func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
+	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, FetchCooldown: NotifyCooldown})
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's client: %w", err)
+	}
+	return &Store{pool: pool, queue: queue, sealer: sealer}, nil
+}
+
+// Tx is a transaction. Its methods are those of the aggregates' files.
+type Tx struct {
+	tx    pgx.Tx
+	store *Store
+}
+
+// InTx runs do in a transaction and commits it, or rolls it back when do
+// returns an error. An error of the commit itself says nothing about its
+// fate: see IsUnknownFate.
+func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return wrap("begin a transaction", err)
+	}
+	if err := do(Tx{tx: tx, store: s}); err != nil {
+		rollback(ctx, tx)
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return &unknownFateError{wrap("commit", err)}
+	}
+	return nil
+}
+
+// rollback ends a transaction even if the caller's context is over. When it
+// does not get through, closing the connection does the same.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}
+
+// unknownFateError is a COMMIT whose answer was lost.
+type unknownFateError struct{ error }
+
+func (e *unknownFateError) Unwrap() error { return e.error }
+
+// IsUnknownFate tells whether an error of InTx came from the commit itself, so
+// that the transaction may or may not have happened.
+func IsUnknownFate(err error) bool {
+	var unknown *unknownFateError
+	return errors.As(err, &unknown)
+}
+
+// Enqueue inserts jobs in the transaction: they exist if and only if it
+// commits.
+func (t Tx) Enqueue(ctx context.Context, jobs ...river.JobArgs) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, args := range jobs {
+		params[i].Args = args
+	}
+	if _, err := t.store.queue.InsertManyFastTx(ctx, t.tx, params); err != nil {
+		return wrap("insert jobs", err)
+	}
+	return nil
+}
+
+// Ping asks the database for an answer.
+func (s *Store) Ping(ctx context.Context) error {
+	return wrap("reach the database", s.pool.Ping(ctx))
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// Target is what a drain needs to know of its endpoint, read in the
+// transaction that takes.
+type Target struct {
+	URL           string
+	Headers       []byte
+	RetrySchedule []time.Duration
+	Timeout       time.Duration
+	MaxInFlight   int
+	StopOn        []int
+	// Failures is how many counted failures in a row there were.
+	Failures int
+	// Secrets sign; the newest is first.
+	Secrets []gateway.Secret
+}
+
+// Taken is a delivery that this drain may send now.
+type Taken struct {
+	ID      gateway.DeliveryID
+	EventID gateway.EventID
+	Trigger gateway.Trigger
+	// N is the number of the attempt that begins now, Step its place in the
+	// present schedule; both start at one.
+	N, Step int
+	// EventType, Headers and Body are the event's; Body is nil when the
+	// payload is gone.
+	EventType string
+	Headers   []byte
+	Body      []byte
+}
+
+// ReadTarget reads the lane's endpoint and its live secrets. false means that
+// it is not active: nothing may be taken. The key-share lock fixes the order
+// in which a turn and a deletion lock rows: lane, endpoint, deliveries.
+func (t Tx) ReadTarget(ctx context.Context, lane Lane) (Target, bool, error) {
+	batch := &pgx.Batch{}
+	batch.Queue(`
+		SELECT url, headers, retry_schedule_ms, timeout_ms, max_in_flight, stop_on, consecutive_failures
+		FROM endpoints
+		WHERE id = $1
+		  AND account_id = $2
+		  AND state = 'active'
+		  AND deleted_at IS NULL
+		FOR KEY SHARE`, lane.EndpointID, lane.AccountID)
+	batch.Queue(`
+		SELECT id, sealed, created_at, ends_at
+		FROM endpoint_secrets
+		WHERE endpoint_id = $1
+		  AND account_id = $2
+		  AND (ends_at IS NULL OR ends_at > now())
+		ORDER BY id DESC`, lane.EndpointID, lane.AccountID)
+	results := t.tx.SendBatch(ctx, batch)
+	defer results.Close() //nolint:errcheck // an error shows in the reads
+	target, err := scanTarget(results.QueryRow())
+	if errors.Is(err, pgx.ErrNoRows) {
+		return target, false, nil
+	}
+	if err != nil {
+		return target, false, wrap("read endpoint", err)
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return target, false, wrap("read signing secrets", err)
+	}
+	target.Secrets, err = t.store.collectSecrets(endpointSecrets(lane.AccountID, lane.EndpointID), rows)
+	return target, err == nil, wrap("read signing secrets", err)
+}
+
+func scanTarget(row pgx.Row) (target Target, err error) {
+	var schedule []int64
+	var timeout *int64
+	err = row.Scan(&target.URL, &target.Headers, &schedule, &timeout, &target.MaxInFlight, &target.StopOn, &target.Failures)
+	if schedule != nil {
+		target.RetrySchedule = make([]time.Duration, len(schedule))
+		for i, ms := range schedule {
+			target.RetrySchedule[i] = time.Duration(ms) * time.Millisecond
+		}
+	}
+	if timeout != nil {
+		target.Timeout = time.Duration(*timeout) * time.Millisecond
+	}
+	return target, err
+}
+
+// TakeDue takes up to limit due deliveries of an active endpoint for sending:
+// first attempts before retries before bulk, the longest due first. horizon is
+// just above the present time: no delivery is of a later day.
+//
+// The promise: a delivery is sent by one drain at a time. Only a pending row,
+// locked, becomes sending, under this lane's fence.
+func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int) ([]Taken, error) {
+	rows, err := t.tx.Query(ctx, `
+		WITH due AS (
+			SELECT d.id
+			FROM (VALUES (0), (1), (2)) AS p (priority)
+			CROSS JOIN LATERAL (
+				SELECT id
+				FROM deliveries
+				WHERE endpoint_id = $1
+				  AND priority = p.priority
+				  AND status = 'pending'
+				  AND next_attempt_at <= now()
+				  AND id < $4
+				ORDER BY next_attempt_at
+				LIMIT $3
+				FOR UPDATE SKIP LOCKED
+			) d
+			LIMIT $3
+		)
+		UPDATE deliveries d
+		SET status = 'sending',
+		    fence = $2,
+		    attempts = d.attempts + 1,
+		    step = d.step + 1
+		FROM due
+		WHERE d.id = due.id
+		  AND d.id < $4
+		  AND d.status = 'pending'
+		  AND d.attempts < 65535
+		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step`,
+		lane.EndpointID, lane.Fence, limit, gateway.FirstIDAt[gateway.DeliveryID](horizon))
+	if err != nil {
+		return nil, wrap("take due deliveries", err)
+	}
+	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Taken, err error) {
+		return d, row.Scan(&d.ID, &d.EventID, &d.Trigger, &d.N, &d.Step)
+	})
+	if err != nil || len(taken) == 0 {
+		return nil, wrap("take due deliveries", err)
+	}
+	return taken, t.loadPayloads(ctx, taken)
+}
+
+// loadPayloads fetches what is to be sent, by id, in the transaction that
+// takes: a payload that is being deleted waits for us, or is gone already.
+func (t Tx) loadPayloads(ctx context.Context, taken []Taken) error {
+	at := make(map[gateway.EventID]int, len(taken))
+	ids := make([]gateway.EventID, len(taken))
+	for i := range taken {
+		at[taken[i].EventID], ids[i] = i, taken[i].EventID
+	}
+	low, high := idRange(ids)
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT id, type FROM events WHERE id = ANY ($1) AND id BETWEEN $2 AND $3`, ids, low, high).
+		Query(func(rows pgx.Rows) error {
+			var id gateway.EventID
+			var eventType string
+			_, err := pgx.ForEachRow(rows, []any{&id, &eventType}, func() error {
+				taken[at[id]].EventType = eventType
+				return nil
+			})
+			return err
+		})
+	batch.Queue(`SELECT id, headers, body FROM event_bodies WHERE id = ANY ($1) AND id BETWEEN $2 AND $3`, ids, low, high).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				var id gateway.EventID
+				var headers, body []byte
+				if err := rows.Scan(&id, &headers, &body); err != nil {
+					return err
+				}
+				taken[at[id]].Headers, taken[at[id]].Body = headers, notNil(body)
+			}
+			return rows.Err()
+		})
+	return wrap("load payloads", t.tx.SendBatch(ctx, batch).Close())
+}

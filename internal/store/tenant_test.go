@@ -1,0 +1,111 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// strange is the account of somebody else, with the ids of what is not its.
+type strange struct {
+	bundle
+	endpoint gateway.EndpointID
+	source   gateway.SourceID
+	secret   gateway.SecretID
+}
+
+func newStrange(t *testing.T) strange {
+	t.Helper()
+	b := newBundle(t)
+	e, source := b.fullEndpoint("mine"), b.newSource(t)
+	s := b.secret("s")
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.CreateEndpoint(t.Context(), b.account, e, 0)
+		return errors.Join(err,
+			b.addEndpointSecret(t.Context(), tx, e.ID, b.secret("r")),
+			b.addEndpointSecret(t.Context(), tx, e.ID, s),
+			b.addSourceSecret(t.Context(), tx, source.ID, b.secret("q")))
+	})
+	b.exec(t, 1, `UPDATE sources SET uid = 'mine'`)
+	b.account = b.newAccount(t, "other")
+	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID}
+}
+
+// Each method that names an object is called with another account's. It finds
+// nothing, and afterwards nothing has changed.
+func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
+	t.Parallel()
+	b := newStrange(t)
+	ctx := t.Context()
+	// no turns "nothing was changed" into the error that it stands for.
+	no := func(changed bool, err error) error {
+		if err == nil && !changed {
+			return gateway.ErrNotFound
+		}
+		return err
+	}
+	calls := map[string]func(tx store.Tx) error{
+		"Endpoint":       func(store.Tx) error { _, err := b.Endpoint(ctx, b.account, b.endpoint); return err },
+		"Tx.Endpoint":    func(tx store.Tx) error { _, err := tx.Endpoint(ctx, b.account, b.endpoint); return err },
+		"EndpointByUID":  func(store.Tx) error { _, err := b.EndpointByUID(ctx, b.account, "mine"); return err },
+		"LockEndpoint":   func(tx store.Tx) error { _, err := tx.LockEndpoint(ctx, b.account, b.endpoint); return err },
+		"PauseEndpoint":  func(tx store.Tx) error { return no(tx.PauseEndpoint(ctx, b.account, b.endpoint)) },
+		"ResumeEndpoint": func(tx store.Tx) error { _, err := tx.ResumeEndpoint(ctx, b.account, b.endpoint); return err },
+		"DeleteEndpoint": func(tx store.Tx) error { return tx.DeleteEndpoint(ctx, b.account, b.endpoint) },
+		"EndEndpointSecret": func(tx store.Tx) error {
+			_, err := tx.EndEndpointSecret(ctx, b.account, b.endpoint, b.secret)
+			return err
+		},
+		"AddEndpointSecret": func(tx store.Tx) error {
+			return b.addEndpointSecret(ctx, tx, b.endpoint, b.bundle.secret("x"))
+		},
+		"UpdateEndpoint": func(tx store.Tx) error {
+			e := b.bundle.endpoint()
+			e.ID = b.endpoint
+			_, err := tx.UpdateEndpoint(ctx, b.account, e)
+			return err
+		},
+		"EndEndpointSecrets": func(tx store.Tx) error {
+			return no(false, tx.EndEndpointSecrets(ctx, b.account, b.endpoint, 0, gateway.SecretID{}))
+		},
+		"EndpointSecrets": func(store.Tx) error {
+			live, err := b.EndpointSecrets(ctx, b.account, b.endpoint)
+			return no(len(live) > 0, err)
+		},
+		"Source":         func(store.Tx) error { _, err := b.Source(ctx, b.account, b.source); return err },
+		"SourceByUID":    func(store.Tx) error { _, err := b.SourceByUID(ctx, b.account, "mine"); return err },
+		"LockSource":     func(tx store.Tx) error { _, err := tx.LockSource(ctx, b.account, b.source); return err },
+		"DeleteSource":   func(tx store.Tx) error { return tx.DeleteSource(ctx, b.account, b.source) },
+		"SetSourceState": func(tx store.Tx) error { return no(tx.SetSourceState(ctx, b.account, b.source, gateway.SourcePaused)) },
+		"UpdateSource": func(tx store.Tx) error {
+			_, err := tx.UpdateSource(ctx, b.account, gateway.Source{ID: b.source, Name: "x"})
+			return err
+		},
+		"AddSourceSecret": func(tx store.Tx) error {
+			return b.addSourceSecret(ctx, tx, b.source, b.bundle.secret("x"))
+		},
+		"EndSourceSecrets": func(tx store.Tx) error {
+			return no(false, tx.EndSourceSecrets(ctx, b.account, b.source, 0, gateway.SecretID{}))
+		},
+		"SourceSecrets": func(store.Tx) error {
+			live, err := b.SourceSecrets(ctx, b.account, b.source)
+			return no(len(live) > 0, err)
+		},
+	}
+	for name, call := range calls {
+		if err := b.InTx(ctx, call); !errors.Is(err, gateway.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	touched := b.count(t, `
+		SELECT (SELECT count(*) FROM endpoints WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
+		     + (SELECT count(*) FROM sources WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
+		     + (SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL)
+		     + (SELECT count(*) FROM endpoint_secrets WHERE ends_at IS NOT NULL)
+		     + (SELECT count(*) FROM source_secrets WHERE ends_at IS NOT NULL)`)
+	if touched != 0 {
+		t.Errorf("%d rows of the other account were changed", touched)
+	}
+}

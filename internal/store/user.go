@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// User is a person who can be a member of accounts. The hash of the password
+// is no part of it, so that it cannot be shown by accident.
+type User struct {
+	ID        gateway.UserID
+	Email     string
+	Name      string
+	CreatedAt time.Time
+}
+
+// Role is what a member may do in an account.
+type Role string
+
+// The roles of a member, each with all that the next one may do.
+const (
+	// RoleOwner may do everything, and is never the last to leave.
+	RoleOwner Role = "owner"
+	// RoleManager may change everything but members, and see secrets.
+	RoleManager Role = "manager"
+	// RoleMember may look.
+	RoleMember Role = "member"
+)
+
+// CreateUser makes a person. An empty hash is a password that nothing matches.
+//
+// The promise: an address, in whatever case it is written, belongs to one
+// person. The unique index decides: gateway.ErrEmailTaken.
+func (t Tx) CreateUser(ctx context.Context, u User, passwordHash string) error {
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO users (id, email, name, password_hash)
+		VALUES ($1, $2, $3, $4)`, u.ID, u.Email, u.Name, passwordHash)
+	return wrap("create user", err)
+}
+
+// AddMember makes a person a member of an account.
+func (t Tx) AddMember(ctx context.Context, account gateway.AccountID, user gateway.UserID, role Role) error {
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO members (account_id, user_id, role)
+		VALUES ($1, $2, $3)`, account, user, role)
+	return wrap("add member", err)
+}
+
+// ClaimInstance makes a person the owner of the whole instance, if it has
+// none, and tells whether it did.
+//
+// The promise: an instance has one owner, the first who came. Its table takes
+// one row.
+func (t Tx) ClaimInstance(ctx context.Context, user gateway.UserID) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		INSERT INTO instance_owner (user_id)
+		VALUES ($1)
+		ON CONFLICT DO NOTHING`, user)
+	return tag.RowsAffected() == 1, wrap("claim instance", err)
+}

@@ -1,0 +1,97 @@
+// Package worker is the thin layer between the queue and the use cases: one
+// adapter a job. A job only wakes a use case, which decides by its own guards
+// what there is to do.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/rowlock/rowlock/internal/decide"
+	"github.com/rowlock/rowlock/internal/deliver"
+	"github.com/rowlock/rowlock/internal/job"
+)
+
+const (
+	// fetchCooldown is how often jobs are fetched at the most: it adds to the
+	// latency of each event.
+	fetchCooldown = 5 * time.Millisecond
+	// fetchPoll is how often they are fetched when no notification comes.
+	fetchPoll = 500 * time.Millisecond
+	// processWorkers is how many batches are decided at once: each is one
+	// transaction of many events.
+	processWorkers = 4
+	// deliverWorkers is how many wake-ups are handled at once; each takes no
+	// time.
+	deliverWorkers = 32
+	// jobTimeout bounds one job. Draining a lane is not part of its job.
+	jobTimeout = 30 * time.Second
+	// keepCompleted is how long a done job can be seen.
+	keepCompleted = 5 * time.Minute
+)
+
+// Workers works the queue's jobs.
+type Workers struct {
+	client *river.Client[pgx.Tx]
+}
+
+// Options are what Workers are made of.
+type Options struct {
+	Pool    *pgxpool.Pool
+	Log     *slog.Logger
+	Node    string
+	Decide  *decide.Service
+	Deliver *deliver.Service
+}
+
+// New makes workers that do not run yet.
+func New(o Options) (*Workers, error) {
+	client, err := river.NewClient(riverpgxv5.New(o.Pool), &river.Config{
+		ID:     o.Node,
+		Logger: o.Log,
+		Queues: map[string]river.QueueConfig{
+			job.QueueProcess: {MaxWorkers: processWorkers},
+			job.QueueDeliver: {MaxWorkers: deliverWorkers},
+		},
+		Workers:                     registry(o),
+		FetchCooldown:               fetchCooldown,
+		FetchPollInterval:           fetchPoll,
+		JobTimeout:                  jobTimeout,
+		CompletedJobRetentionPeriod: keepCompleted,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's workers: %w", err)
+	}
+	return &Workers{client: client}, nil
+}
+
+// registry lists the worker of every job.
+func registry(o Options) *river.Workers {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &process{decide: o.Decide})
+	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
+	return workers
+}
+
+// Start begins to fetch jobs.
+func (w *Workers) Start(ctx context.Context) error {
+	if err := w.client.Start(ctx); err != nil {
+		return fmt.Errorf("start the queue's workers: %w", err)
+	}
+	return nil
+}
+
+// Stop lets the jobs that run finish, and returns when they have.
+func (w *Workers) Stop(ctx context.Context) error {
+	if err := w.client.Stop(ctx); err != nil {
+		return fmt.Errorf("stop the queue's workers: %w", err)
+	}
+	return nil
+}

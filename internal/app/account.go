@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
+)
+
+// NewAccount is what CreateAccount is asked for.
+type NewAccount struct {
+	Name, Email string
+	// Password may be empty: then its owner cannot log in yet.
+	Password string
+}
+
+// CreatedAccount is what was made. The key's text is not kept anywhere.
+type CreatedAccount struct {
+	AccountID string `json:"account_id"`
+	UserID    string `json:"user_id"`
+	APIKey    string `json:"api_key"`
+}
+
+// CreateAccount makes an account with its owner and an API key, on the
+// database itself: with the embedded one, on the one that runs under the data
+// directory, or else starting it for the call.
+func CreateAccount(ctx context.Context, c config.Config, log *slog.Logger, n NewAccount) (created CreatedAccount, err error) {
+	db, err := openDatabase(ctx, c, log)
+	if err != nil {
+		return created, err
+	}
+	defer func() { err = errors.Join(err, db.close(ctx)) }()
+	s, pool, err := openStore(ctx, c, db)
+	if err != nil {
+		return created, err
+	}
+	defer pool.Close()
+	now := clock.New()
+	if err := observe(ctx, s, now); err != nil {
+		return created, err
+	}
+	made, err := account.NewService(s, now).Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
+	if err != nil {
+		return created, err
+	}
+	return CreatedAccount{AccountID: made.AccountID.String(), UserID: made.UserID.String(), APIKey: made.APIKey}, nil
+}

@@ -1,0 +1,155 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/migrate"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// doctorTimeout bounds all checks together.
+	doctorTimeout = 60 * time.Second
+	// maxSkew is how far a node's clock may be off before a person should look;
+	// Rowlock corrects it, logs of different machines do not.
+	maxSkew = 5 * time.Second
+	// minDisk is how much room the data directory should have.
+	minDisk = 1 << 30
+	// minPostgres is the oldest server version that is supported, as
+	// server_version_num.
+	minPostgres = 150000
+)
+
+// errFault tells that Doctor found something.
+var errFault = errors.New("a check failed: see above")
+
+// doctor prints one line a check.
+type doctor struct {
+	w     io.Writer
+	fault bool
+}
+
+// Doctor checks what a process needs and prints one line a check: what was
+// looked at and, for a fault, what to do. It returns an error when there was
+// a fault.
+func Doctor(ctx context.Context, c config.Config, w io.Writer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	d := &doctor{w: w}
+	_, _, keyErr := masterKey(c)
+	d.tell("master key", "set", keyErr)
+	d.disk(c)
+	d.egress(ctx)
+	db, err := openDatabase(ctx, c, slog.New(slog.DiscardHandler))
+	d.tell("database", describe(c), err)
+	if err == nil {
+		defer func() { err = errors.Join(err, db.close(ctx)) }()
+		d.database(ctx, db.url)
+	}
+	if d.fault {
+		return errFault
+	}
+	return nil
+}
+
+func describe(c config.Config) string {
+	if c.Embedded() {
+		return "embedded PostgreSQL under " + c.DataDir
+	}
+	return c.DatabaseURL.String()
+}
+
+func (d *doctor) tell(what, found string, err error) {
+	mark := "ok   "
+	if err != nil {
+		mark, found, d.fault = "FAULT", err.Error(), true
+	}
+	_, _ = fmt.Fprintf(d.w, "%s  %-14s %s\n", mark, what, found)
+}
+
+func (d *doctor) warn(what, found string) {
+	_, _ = fmt.Fprintf(d.w, "note   %-14s %s\n", what, found)
+}
+
+// disk looks at the room under the data directory, or where it would be.
+func (d *doctor) disk(c config.Config) {
+	dir, err := filepath.Abs(c.DataDir)
+	for err == nil {
+		if _, missing := os.Stat(dir); missing == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var fs syscall.Statfs_t
+	if err == nil {
+		err = syscall.Statfs(dir, &fs)
+	}
+	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // a block size is positive
+	if err == nil && free < minDisk {
+		err = fmt.Errorf("%d MiB free under %s: make room", free>>20, dir)
+	}
+	d.tell("disk", fmt.Sprintf("%d GiB free under %s", free>>30, dir), err)
+}
+
+// egress resolves a name that always exists. A closed network is no fault:
+// endpoints may all be inside it.
+func (d *doctor) egress(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", "example.com"); err != nil {
+		d.warn("egress", "public names do not resolve here: deliveries to public addresses will fail")
+		return
+	}
+	d.tell("egress", "public names resolve", nil)
+}
+
+func (d *doctor) database(ctx context.Context, url string) {
+	pool, err := store.Connect(ctx, url, 1)
+	if err == nil {
+		defer pool.Close()
+		err = pool.Ping(ctx)
+	}
+	d.tell("connection", "the database answers", err)
+	if err != nil {
+		return
+	}
+	d.version(store.ServerVersion(ctx, pool))
+	d.tell("migrations", "all applied", migrate.Check(ctx, url))
+	d.clock(ctx, pool)
+}
+
+func (d *doctor) version(number int, err error) {
+	if err == nil && number < minPostgres {
+		err = fmt.Errorf("PostgreSQL %d is too old: 15 or newer is needed", number/10000)
+	}
+	d.tell("version", fmt.Sprintf("PostgreSQL %d.%d", number/10000, number%10000), err)
+}
+
+// clock compares the node's clock with the database's.
+func (d *doctor) clock(ctx context.Context, pool store.Pool) {
+	c := clock.New()
+	sent := time.Now()
+	now, err := store.ServerTime(ctx, pool)
+	if err != nil {
+		d.tell("clock", "", err)
+		return
+	}
+	c.Observe(sent, time.Now(), now)
+	skew := c.Offset().Round(time.Millisecond)
+	if skew.Abs() > maxSkew {
+		d.warn("clock", fmt.Sprintf("this machine is %s away from the database; Rowlock follows the database, but set the clock", skew))
+		return
+	}
+	d.tell("clock", fmt.Sprintf("%s away from the database", skew), nil)
+}

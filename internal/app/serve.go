@@ -1,0 +1,217 @@
+// Package app puts the product together: database, store, use cases, workers
+// and server, started in this order and stopped in the other.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/server"
+)
+
+// ServeOptions are what a process is started with.
+type ServeOptions struct {
+	Config  config.Config
+	Roles   Roles
+	Log     *slog.Logger
+	Version string
+	// Stdout is told the address, once it answers.
+	Stdout io.Writer
+}
+
+const (
+	// stopRequests bounds how long requests under way may take at the end.
+	stopRequests = 20 * time.Second
+	// stopWorkers bounds how long jobs may take at the end.
+	stopWorkers = 10 * time.Second
+)
+
+// errDatabaseGone ends a process whose embedded database ended.
+var errDatabaseGone = errors.New("the embedded PostgreSQL ended by itself; its log says why")
+
+// Serve runs a process until ctx ends, and stops it in order: no more traffic,
+// what was accepted committed, what is in flight recorded, lanes handed over.
+func Serve(ctx context.Context, o ServeOptions) (err error) {
+	db, err := openDatabase(ctx, o.Config, o.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close(ctx)) }()
+	s, pool, err := openStore(ctx, o.Config, db)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	c := clock.New()
+	if err := observe(ctx, s, c); err != nil {
+		return err
+	}
+	v, err := newServices(o, db, s, pool, c)
+	if err != nil {
+		return err
+	}
+	defer v.egress.CloseIdle()
+	if err := v.makePartitions(ctx); err != nil {
+		return err
+	}
+	if err := v.beat(ctx); err != nil {
+		return err
+	}
+	return v.run(ctx, o, db)
+}
+
+// run starts the parts and waits for the end.
+func (v *services) run(ctx context.Context, o ServeOptions, db *database) error {
+	http := server.New(v.serverDeps(o))
+	parts := v.start(ctx, o)
+	defer parts.stop()
+	if o.Roles.Worker {
+		if err := v.workers.Start(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		parts.workers = v.workers.Stop
+	}
+	if err := http.Start(ctx); err != nil {
+		return err
+	}
+	parts.server = http.Shutdown
+	greet(o)
+	select {
+	case <-ctx.Done():
+		o.Log.Info("stopping")
+		http.Drain()
+		return nil
+	case err := <-http.Failed():
+		return err
+	case <-db.gone():
+		return errDatabaseGone
+	}
+}
+
+// running is what is to be stopped, in the order of its fields.
+type running struct {
+	log *slog.Logger
+	// server stops taking requests; it is nil until it runs.
+	server func(context.Context) error
+	// accepts commits what is queued.
+	accepts func()
+	// workers stops fetching jobs; it is nil until they run.
+	workers func(context.Context) error
+	// drains records what is in flight and hands the lanes over.
+	drains func()
+	// tasks and the rest.
+	tasks func()
+	leave func(context.Context) error
+}
+
+// start runs what needs no listener: committers, drains, tasks.
+func (v *services) start(ctx context.Context, o ServeOptions) *running {
+	r := &running{log: o.Log}
+	base := context.WithoutCancel(ctx)
+	r.accepts = background(base, v.accept.Run)
+	r.drains = func() {}
+	if o.Roles.Worker {
+		r.drains = background(base, v.deliver.Run)
+	}
+	r.tasks = background(base, func(ctx context.Context) {
+		var all sync.WaitGroup
+		all.Go(func() { runTasks(ctx, o.Log, v.tasks(o.Roles)) })
+		all.Go(func() { v.store.ListenSources(ctx, v.accept.ForgetSources) })
+		all.Wait()
+	})
+	r.leave = func(ctx context.Context) error { return v.store.LeaveNode(ctx, v.node.Name) }
+	return r
+}
+
+// background runs something until the returned function is called, which waits
+// for its end.
+func background(base context.Context, run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(base)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// stop ends everything in order. Deliveries and requests end at the same time:
+// each may take seconds.
+func (r *running) stop() {
+	var both sync.WaitGroup
+	both.Go(func() {
+		if r.server != nil {
+			r.tell("stop the server", stopRequests, r.server)
+		}
+		r.accepts()
+	})
+	both.Go(func() {
+		if r.workers != nil {
+			r.tell("stop the workers", stopWorkers, r.workers)
+		}
+		r.drains()
+	})
+	both.Wait()
+	r.tasks()
+	r.tell("leave", stopWorkers, r.leave)
+	r.log.Info("stopped")
+}
+
+func (r *running) tell(what string, limit time.Duration, do func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		r.log.Warn("stopping", "step", what, "error", err)
+	}
+}
+
+func (v *services) serverDeps(o ServeOptions) server.Deps {
+	return server.Deps{
+		ServeAPI: o.Roles.API, ServeIngest: o.Roles.Ingest,
+		Listen: string(o.Config.Listen), MetricsListen: string(o.Config.MetricsListen),
+		BaseURL: string(o.Config.BaseURL), TrustedProxies: o.Config.TrustedProxies,
+		MaxBody: int(o.Config.MaxBody), Version: o.Version,
+		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver,
+		Endpoints: v.endpoints, Sources: v.sources,
+		Ready: v.checks(), Now: v.clock.Now, Log: o.Log,
+	}
+}
+
+// checks are what must hold for this process to get traffic.
+func (v *services) checks() []server.Check {
+	return []server.Check{
+		{Name: "database", Ready: v.store.Ping},
+		{Name: "partitions", Ready: func(ctx context.Context) error {
+			ahead, err := v.store.HasPartitions(ctx, v.clock.Now().Add(partitionsNeeded*day))
+			if err == nil && !ahead {
+				err = fmt.Errorf("the big tables have no partition %d days ahead", partitionsNeeded)
+			}
+			return err
+		}},
+	}
+}
+
+// greet tells a person what to do next.
+func greet(o ServeOptions) {
+	base := string(o.Config.BaseURL)
+	_, _ = fmt.Fprintf(o.Stdout, `Rowlock %s is ready.
+
+  address    %s
+  API        %s/api/v1   (its pages: %s/api/docs)
+  ingest     %s/ingest/…
+
+What to do next: make an account,
+  rowlock account create --name Acme --email you@example.com
+and send it something: README.md has a walk that works as pasted.
+`, o.Version, base, base, base, base)
+}

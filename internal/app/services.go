@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/decide"
+	"github.com/rowlock/rowlock/internal/deliver"
+	"github.com/rowlock/rowlock/internal/egress"
+	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/source"
+	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/internal/worker"
+)
+
+// services are the use cases and what they stand on.
+type services struct {
+	node  store.Node
+	clock *clock.Clock
+	store *store.Store
+
+	egress    *egress.Client
+	accounts  *account.Service
+	endpoints *endpoint.Service
+	sources   *source.Service
+	accept    *accept.Service
+	decide    *decide.Service
+	deliver   *deliver.Service
+	workers   *worker.Workers
+}
+
+// newServices makes the use cases, in the order in which an event meets them
+// from behind: who delivers, who decides, who accepts.
+func newServices(o ServeOptions, db *database, s *store.Store, pool *pgxpool.Pool, c *clock.Clock) (*services, error) {
+	node := store.Node{Name: nodeName(c), Roles: o.Roles.String(), Version: o.Version}
+	client := egress.New(egress.Options{
+		Allow: o.Config.AllowNetworks,
+		Deny:  ownAddresses(o.Config, db.url),
+		Now:   c.Now,
+	})
+	v := &services{node: node, clock: c, store: s, egress: client, accounts: account.NewService(s, c)}
+	v.endpoints = endpoint.New(endpoint.Options{Store: s, Clock: c, CheckURL: client.CheckURL, MaxEndpoints: o.Config.AccountMaxEndpoints})
+	v.deliver = deliver.New(deliver.Options{
+		Store: s, Clock: c, Log: o.Log, Egress: client, Node: node.Name,
+		Workers:      o.Config.Workers,
+		Schedule:     o.Config.RetrySchedule,
+		Timeout:      o.Config.DeliveryTimeout,
+		DisableAfter: o.Config.DisableAfter,
+		UserAgent:    "Rowlock/" + o.Version,
+	})
+	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
+	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Limits: accept.Limits{
+		KeyEventsPerSecond:     o.Config.KeyEventsPerSecond,
+		AccountEventsPerSecond: o.Config.AccountEventsPerSecond,
+		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),
+		Retention:              o.Config.Retention,
+	}})
+	v.sources = source.New(source.Options{Store: s, Clock: c, Changed: v.accept.ForgetSources})
+	var err error
+	v.workers, err = worker.New(worker.Options{Pool: pool, Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver})
+	return v, err
+}
+
+// nodeName is new at each start, so that a lane held under it is this
+// process's and no other's.
+func nodeName(c *clock.Clock) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "node"
+	}
+	id := c.NewID()
+	return fmt.Sprintf("%s-%d-%x", host, os.Getpid(), id[10:])
+}
+
+// ownAddresses are what no delivery may reach: our listeners, and the
+// database's address. What cannot be resolved now is left to the other rules.
+func ownAddresses(c config.Config, databaseURL string) []netip.AddrPort {
+	var own []netip.AddrPort
+	for _, listen := range []string{string(c.Listen), string(c.MetricsListen)} {
+		own = append(own, listenAddress(listen)...)
+	}
+	if parsed, err := pgx.ParseConfig(databaseURL); err == nil {
+		own = append(own, hostAddresses(parsed.Host, strconv.Itoa(int(parsed.Port)))...)
+	}
+	if base, err := url.Parse(string(c.BaseURL)); err == nil && base.Port() != "" {
+		own = append(own, hostAddresses(base.Hostname(), base.Port())...)
+	}
+	return own
+}
+
+func listenAddress(listen string) []netip.AddrPort {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil
+	}
+	if host == "" {
+		return hostAddresses("::", port)
+	}
+	return hostAddresses(host, port)
+}
+
+// resolveTimeout bounds one look-up of a name of our own at the start.
+const resolveTimeout = 2 * time.Second
+
+func hostAddresses(host, port string) []netip.AddrPort {
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil
+	}
+	addresses := make([]netip.AddrPort, len(found))
+	for i, a := range found {
+		addresses[i] = netip.AddrPortFrom(a.Unmap(), uint16(number))
+	}
+	return addresses
+}
+
+// observe corrects the clock by one look at the database's.
+func observe(ctx context.Context, s *store.Store, c *clock.Clock) error {
+	sent := time.Now()
+	now, err := s.Now(ctx)
+	if err == nil {
+		c.Observe(sent, time.Now(), now)
+	}
+	return err
+}

@@ -58,7 +58,7 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 		return err
 	}
 	defer v.egress.CloseIdle()
-	if err := v.makePartitions(ctx); err != nil {
+	if err := v.retain.MakeDays(ctx); err != nil {
 		return err
 	}
 	if err := v.beat(ctx); err != nil {
@@ -191,13 +191,7 @@ func (v *services) serverDeps(o ServeOptions) server.Deps {
 func (v *services) checks() []server.Check {
 	return []server.Check{
 		{Name: "database", Ready: v.store.Ping},
-		{Name: "partitions", Ready: func(ctx context.Context) error {
-			ahead, err := v.store.HasPartitions(ctx, v.clock.Now().Add(partitionsNeeded*day))
-			if err == nil && !ahead {
-				err = fmt.Errorf("the big tables have no partition %d days ahead", partitionsNeeded)
-			}
-			return err
-		}},
+		{Name: "partitions", Ready: v.retain.HasDays},
 	}
 }
 

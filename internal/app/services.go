@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/internal/worker"
@@ -39,6 +40,7 @@ type services struct {
 	accept    *accept.Service
 	decide    *decide.Service
 	deliver   *deliver.Service
+	retain    *retain.Service
 	workers   *worker.Workers
 }
 
@@ -69,6 +71,9 @@ func newServices(o ServeOptions, db *database, s *store.Store, pool *pgxpool.Poo
 		Retention:              o.Config.Retention,
 	}})
 	v.sources = source.New(source.Options{Store: s, Clock: c, Changed: v.accept.ForgetSources})
+	v.retain = retain.New(retain.Options{
+		Store: s, Clock: c, Log: o.Log, Retention: o.Config.Retention, DedupeWindow: o.Config.DedupeWindow,
+	})
 	var err error
 	v.workers, err = worker.New(worker.Options{Pool: pool, Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver})
 	return v, err

@@ -8,27 +8,15 @@ import (
 
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
-	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/retain"
 )
 
 const (
 	// beatEvery is how often a node says that it is alive, and looks at the
 	// database's clock.
 	beatEvery = time.Second
-	// partitionsEvery is how often the days ahead are made.
-	partitionsEvery = time.Hour
-	// partitionsAhead is how many days are made ahead, so that weeks without
-	// the hourly task do no harm.
-	partitionsAhead = 30
-	// partitionsNeeded is how many days ahead a process must have to be ready.
-	partitionsNeeded = 2
-	// trimEvery is how often surplus requests of sources are deleted.
-	trimEvery = time.Minute
-	// trimLimit bounds one deletion.
-	trimLimit = 5000
 	// forgetNodesAfter is how long a dead node can be seen.
 	forgetNodesAfter = time.Hour
-	day              = 24 * time.Hour
 )
 
 // task is something that is done again and again while the process lives. An
@@ -43,7 +31,7 @@ type task struct {
 func (v *services) tasks(roles Roles) []task {
 	all := []task{
 		{"beat", beatEvery, v.beat},
-		{"make partitions", partitionsEvery, v.makePartitions},
+		{"make days", retain.Every, v.retain.MakeDays},
 	}
 	if !roles.Worker {
 		return all
@@ -61,11 +49,11 @@ func (v *services) tasks(roles Roles) []task {
 			_, err := v.deliver.RepairLanes(ctx)
 			return err
 		}},
-		task{"trim requests", trimEvery, func(ctx context.Context) error {
-			_, err := v.store.TrimRequests(ctx, gateway.MaxRequestsKept, trimLimit)
-			return err
-		}},
-		task{"forget nodes", partitionsEvery, func(ctx context.Context) error {
+		task{"release held events", deliver.RepairEvery, v.sources.ReleaseHeld},
+		task{"trim requests", retain.TrimEvery, v.retain.TrimRequests},
+		task{"drop days", retain.Every, v.retain.DropDays},
+		task{"prune keys", retain.Every, v.retain.PruneKeys},
+		task{"forget nodes", retain.Every, func(ctx context.Context) error {
 			return v.store.ForgetNodes(ctx, forgetNodesAfter)
 		}},
 	)
@@ -80,12 +68,6 @@ func (v *services) beat(ctx context.Context) error {
 	if err == nil {
 		v.clock.Observe(sent, time.Now(), now)
 	}
-	return err
-}
-
-func (v *services) makePartitions(ctx context.Context) error {
-	now := v.clock.Now()
-	_, err := v.store.MakePartitions(ctx, now.Add(-day), now.Add(partitionsAhead*day))
 	return err
 }
 

@@ -242,6 +242,34 @@ func (t Tx) ReopenHeld(ctx context.Context, account gateway.AccountID, source ga
 	return ids, wrap("reopen held events", err)
 }
 
+// HeldAtActive returns sources that are active and still have events that are
+// held: who resumed them did not get to the end.
+func (s *Store) HeldAtActive(ctx context.Context, limit int) ([]SourceRef, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT s.account_id, s.id
+		FROM sources s
+		WHERE s.state = 'active'
+		  AND EXISTS (
+			SELECT 1
+			FROM events e
+			WHERE e.account_id = s.account_id
+			  AND e.status = 'held'
+			  AND e.status NOT IN ('accepted', 'processed')
+			  AND e.source_id = s.id)
+		LIMIT $1`, limit)
+	if err != nil {
+		return nil, wrap("look for held events", err)
+	}
+	refs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SourceRef])
+	return refs, wrap("look for held events", err)
+}
+
+// SourceRef names a source.
+type SourceRef struct {
+	AccountID gateway.AccountID
+	SourceID  gateway.SourceID
+}
+
 // OverdueEvents returns events that are accepted and whose job is lost: they
 // were due before the grace period, and before the oldest process job that
 // still waits (the queue is first come, first served, so theirs would have

@@ -1,0 +1,101 @@
+# Rowlock's chores. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# The linter is built from the Go module proxy at this version, once, into a
+# cache outside the checkout.
+GOLANGCI_VERSION := v2.15.0
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rowlock/tools
+GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+
+# Runs its arguments beside a throw-away PostgreSQL and stops it afterwards.
+WITHPG := go run ./internal/pgtest/withpg
+
+# How long one package's tests may take; far above what they need.
+TEST_TIMEOUT ?= 20m
+# How long each fuzz target runs.
+FUZZTIME ?= 30s
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/rowlock
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rowlock ./cmd/rowlock
+
+# Deliveries to this machine are allowed here, so that there is something to
+# deliver to; a plain `rowlock serve` allows nothing private.
+.PHONY: run
+run: export ROWLOCK_ALLOW_NETWORKS ?= 127.0.0.0/8,::1/128
+run: build ## build, and start everything on an embedded PostgreSQL under ./data
+	@exec ./bin/rowlock serve
+
+.PHONY: generate
+generate: ## write the generated files anew
+	go generate ./...
+
+.PHONY: fmt
+fmt: $(GOLANGCI) ## format the Go files
+	$(GOLANGCI) fmt ./...
+
+.PHONY: lint
+lint: $(GOLANGCI) ## go vet and golangci-lint
+	go vet ./...
+	$(GOLANGCI) run ./...
+
+.PHONY: test
+test: ## every test, with the race detector, on a throw-away PostgreSQL
+	$(WITHPG) go test -race -timeout $(TEST_TIMEOUT) ./...
+
+.PHONY: race
+race: ## the tests three times over in changing order, to find what is rare
+	$(WITHPG) go test -race -count=3 -shuffle=on -timeout 60m ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+		grep -oE '^func Fuzz[A-Za-z0-9_]+' "$$file" | cut -d' ' -f2 | while read -r target; do \
+			echo "$$(dirname "$$file") $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
+		done; \
+	done
+
+.PHONY: cover
+cover: ## test coverage of each function, into coverage.out
+	$(WITHPG) go test -timeout $(TEST_TIMEOUT) -coverpkg=./internal/... -coverprofile=coverage.out ./...
+	go tool cover -func=coverage.out
+
+.PHONY: migration
+migration: ## a new migration: make migration name=add_x
+	@[[ "$(name)" =~ ^[a-z][a-z0-9_]*$$ ]] || { echo 'make migration name=verb_noun (lower case, digits, underscores)' >&2; exit 2; }
+	@last=$$(find migrations -name '[0-9][0-9][0-9][0-9]_*.sql' | sed 's|.*/||' | sort | tail -n 1 | cut -c1-4); \
+	file=$$(printf 'migrations/%04d_%s.sql' $$((10#$${last:-0} + 1)) "$(name)"); \
+	printf -- '-- Why this change is made.\n\n-- +goose Up\n\n-- +goose Down\n' > "$$file"; \
+	echo "$$file"
+
+.PHONY: verify
+verify: ## fail when generated files, formatting or go.mod are not as they should be
+	@state() { git status --porcelain; git diff | git hash-object --stdin; }; \
+	before=$$(state); $(MAKE) --no-print-directory generate fmt; \
+	[[ "$$before" == "$$(state)" ]] || { echo 'generated files or formatting have drifted: commit what make generate fmt changed' >&2; git status --short >&2; exit 1; }
+	go mod tidy -diff
+
+.PHONY: vulns
+vulns: ## look for known vulnerabilities (needs the vulnerability database)
+	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
+
+.PHONY: ci
+ci: ## everything that must pass, as on a bare machine
+	.ci/run
+
+$(GOLANGCI):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) CGO_ENABLED=0 go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $(TOOLS)/golangci-lint $@

@@ -24,7 +24,7 @@ var (
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
-		"internal/endpoint", "internal/notify", "internal/reconcile", "internal/source",
+		"internal/endpoint", "internal/notify", "internal/reconcile", "internal/retain", "internal/source",
 	}
 	pages    = []string{"static", "web"}
 	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/body", "internal/server/problem"})
@@ -63,6 +63,7 @@ var rooms = map[string][]string{
 	"internal/endpoint":  useCase,
 	"internal/notify":    useCase,
 	"internal/reconcile": useCase,
+	"internal/retain":    useCase,
 	"internal/source":    useCase,
 
 	// What a source's settings mean, for who edits them and who obeys them.

@@ -53,7 +53,7 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 	if err := observe(ctx, s, c); err != nil {
 		return err
 	}
-	v, err := newServices(o, db, s, pool, c)
+	v, err := newServices(ctx, o, db, s, pool, c)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 
 // run starts the parts and waits for the end.
 func (v *services) run(ctx context.Context, o ServeOptions, db *database) error {
-	http := server.New(v.serverDeps(o))
+	http := server.New(v.serverDeps(o)) //nolint:contextcheck // handlers have their request's
 	parts := v.start(ctx, o)
-	defer parts.stop()
+	defer parts.stop() //nolint:contextcheck // what ends the process is over by then
 	if o.Roles.Worker {
 		if err := v.workers.Start(context.WithoutCancel(ctx)); err != nil {
 			return err

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
@@ -41,16 +43,16 @@ type services struct {
 	decide    *decide.Service
 	deliver   *deliver.Service
 	retain    *retain.Service
-	workers   *worker.Workers
+	workers   *river.Client[pgx.Tx]
 }
 
 // newServices makes the use cases, in the order in which an event meets them
 // from behind: who delivers, who decides, who accepts.
-func newServices(o ServeOptions, db *database, s *store.Store, pool *pgxpool.Pool, c *clock.Clock) (*services, error) {
+func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Store, pool *pgxpool.Pool, c *clock.Clock) (*services, error) {
 	node := store.Node{Name: nodeName(c), Roles: o.Roles.String(), Version: o.Version}
 	client := egress.New(egress.Options{
 		Allow: o.Config.AllowNetworks,
-		Deny:  ownAddresses(o.Config, db.url),
+		Deny:  ownAddresses(ctx, o.Config, db.url),
 		Now:   c.Now,
 	})
 	v := &services{node: node, clock: c, store: s, egress: client, accounts: account.NewService(s, c)}
@@ -75,8 +77,13 @@ func newServices(o ServeOptions, db *database, s *store.Store, pool *pgxpool.Poo
 		Store: s, Clock: c, Log: o.Log, Retention: o.Config.Retention, DedupeWindow: o.Config.DedupeWindow,
 	})
 	var err error
-	v.workers, err = worker.New(worker.Options{Pool: pool, Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver})
-	return v, err
+	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
+		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver,
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("make the queue's client: %w", err)
+	}
+	return v, nil
 }
 
 // nodeName is new at each start, so that a lane held under it is this
@@ -92,40 +99,40 @@ func nodeName(c *clock.Clock) string {
 
 // ownAddresses are what no delivery may reach: our listeners, and the
 // database's address. What cannot be resolved now is left to the other rules.
-func ownAddresses(c config.Config, databaseURL string) []netip.AddrPort {
+func ownAddresses(ctx context.Context, c config.Config, databaseURL string) []netip.AddrPort {
 	var own []netip.AddrPort
 	for _, listen := range []string{string(c.Listen), string(c.MetricsListen)} {
-		own = append(own, listenAddress(listen)...)
+		own = append(own, listenAddress(ctx, listen)...)
 	}
 	if parsed, err := pgx.ParseConfig(databaseURL); err == nil {
-		own = append(own, hostAddresses(parsed.Host, strconv.Itoa(int(parsed.Port)))...)
+		own = append(own, hostAddresses(ctx, parsed.Host, strconv.Itoa(int(parsed.Port)))...)
 	}
 	if base, err := url.Parse(string(c.BaseURL)); err == nil && base.Port() != "" {
-		own = append(own, hostAddresses(base.Hostname(), base.Port())...)
+		own = append(own, hostAddresses(ctx, base.Hostname(), base.Port())...)
 	}
 	return own
 }
 
-func listenAddress(listen string) []netip.AddrPort {
+func listenAddress(ctx context.Context, listen string) []netip.AddrPort {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil
 	}
 	if host == "" {
-		return hostAddresses("::", port)
+		return hostAddresses(ctx, "::", port)
 	}
-	return hostAddresses(host, port)
+	return hostAddresses(ctx, host, port)
 }
 
 // resolveTimeout bounds one look-up of a name of our own at the start.
 const resolveTimeout = 2 * time.Second
 
-func hostAddresses(host, port string) []netip.AddrPort {
+func hostAddresses(ctx context.Context, host, port string) []netip.AddrPort {
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/riverqueue/river"
-
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
@@ -141,8 +139,8 @@ func keys[K comparable](m map[K]bool) []K {
 	return list
 }
 
-func deliverJobs(lanes []store.LaneRef) []river.JobArgs {
-	jobs := make([]river.JobArgs, len(lanes))
+func deliverJobs(lanes []store.LaneRef) []job.Args {
+	jobs := make([]job.Args, len(lanes))
 	for i, l := range lanes {
 		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
 	}

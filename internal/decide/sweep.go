@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -36,7 +34,7 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 			return err
 		}
 		found = len(ids)
-		var jobs []river.JobArgs
+		var jobs []job.Args
 		for part := range slices.Chunk(ids, eventsPerJob) {
 			jobs = append(jobs, job.Process{EventIDs: part})
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -30,7 +28,7 @@ func (s *Service) RingAlarms(ctx context.Context) (int, error) {
 			return err
 		}
 		rung = len(lanes)
-		jobs := make([]river.JobArgs, len(lanes))
+		jobs := make([]job.Args, len(lanes))
 		for i, l := range lanes {
 			jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
 		}
@@ -62,6 +60,6 @@ func (s *Service) wakeAt(ref store.LaneRef, at time.Time) {
 	time.AfterFunc(max(wait, time.Millisecond), func() { s.Wake([]store.LaneRef{ref}) })
 }
 
-func (s *Service) enqueue(ctx context.Context, jobs ...river.JobArgs) error {
+func (s *Service) enqueue(ctx context.Context, jobs ...job.Args) error {
 	return s.Store.InTx(ctx, func(tx store.Tx) error { return tx.Enqueue(ctx, jobs...) })
 }

@@ -61,7 +61,7 @@ func newHold(d *drain, lane store.Lane) *hold {
 	s := d.service
 	ctx, cancel := context.WithCancel(s.abort)
 	return &hold{
-		service: s, drain: d, lane: lane, since: time.Now(), slow: d.slow,
+		service: s, drain: d, lane: lane, since: s.Clock.Now(), slow: d.slow,
 		spare: 1, mayHaveMore: true,
 		results: make(chan sent, s.Workers),
 		sendCtx: ctx, stopSends: cancel,
@@ -73,7 +73,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 	defer h.end()
 	if h.lane.Inherited {
 		if err := h.takeOver(ctx); err != nil {
-			return true, errors.Join(err, h.abandon())
+			return true, errors.Join(err, h.abandon(ctx))
 		}
 	}
 	for {
@@ -82,13 +82,13 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 			return false, nil
 		case err != nil:
 			h.service.Log.Warn("recording deliveries", "endpoint", h.lane.EndpointID, "error", err)
-			pause(h.sendCtx, retryPause)
+			pause(h.sendCtx, retryPause) //nolint:contextcheck // what was sent is recorded after a stop, too
 			if h.sendCtx.Err() == nil {
 				continue
 			}
 		}
 		if h.sendCtx.Err() != nil {
-			return false, h.abandon()
+			return false, h.abandon(ctx)
 		}
 		if h.idle() {
 			if h.done(ctx) {
@@ -99,7 +99,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 		h.wait(ctx)
 	}
 	if h.uncertain {
-		return true, h.abandon()
+		return true, h.abandon(ctx)
 	}
 	return h.release(ctx)
 }
@@ -205,10 +205,10 @@ func (h *hold) room() int {
 // considerHandOver gives the lane away after a while, if somebody is there to
 // have it, so that lanes spread over the nodes.
 func (h *hold) considerHandOver(ctx context.Context) {
-	if time.Since(h.since) < holdTime {
+	if h.service.Clock.Now().Sub(h.since) < holdTime {
 		return
 	}
-	h.since = time.Now()
+	h.since = h.service.Clock.Now()
 	others, err := h.service.Store.OtherNodes(ctx, h.service.Node)
 	h.handOver = err == nil && others
 }
@@ -241,8 +241,8 @@ func (h *hold) release(ctx context.Context) (again bool, err error) {
 
 // abandon ends the lease for the next holder to take over what may be in the
 // air. If the database cannot be told, the lease ends by itself.
-func (h *hold) abandon() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.sendCtx), extendEvery)
+func (h *hold) abandon(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), extendEvery)
 	defer cancel()
 	return h.service.Store.AbandonLane(ctx, h.lane)
 }

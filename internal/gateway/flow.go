@@ -2,6 +2,12 @@ package gateway
 
 import "time"
 
+// LaneRef names the lane of an endpoint.
+type LaneRef struct {
+	AccountID  AccountID
+	EndpointID EndpointID
+}
+
 const (
 	// InitialInFlightCap is where an endpoint's in-flight cap starts.
 	InitialInFlightCap = 4

@@ -203,7 +203,7 @@ func (id ID[K]) IsZero() bool { return id == ID[K]{} }
 // event's id) was made, in UTC.
 func (id ID[K]) Time() time.Time {
 	ms := binary.BigEndian.Uint64(id[:8]) >> 16
-	return time.UnixMilli(int64(ms)).UTC() //nolint:gosec // 48 bits fit
+	return time.UnixMilli(int64(ms)).UTC()
 }
 
 // FirstIDAt returns the smallest id that can be made at or after t: the lower
@@ -211,7 +211,7 @@ func (id ID[K]) Time() time.Time {
 func FirstIDAt[I ~[16]byte](t time.Time) I {
 	var raw [16]byte
 	ms := max(t.UnixMilli(), 0)
-	binary.BigEndian.PutUint64(raw[:8], uint64(ms)<<16) //nolint:gosec // not negative
+	binary.BigEndian.PutUint64(raw[:8], uint64(ms)<<16)
 	return I(raw)
 }
 

@@ -3,6 +3,11 @@
 // lose it or do it twice.
 package job
 
+import "github.com/riverqueue/river"
+
+// Args are a job's arguments, for those who insert jobs.
+type Args = river.JobArgs
+
 // Queues, by what their jobs wait for.
 const (
 	// QueueProcess decides events.

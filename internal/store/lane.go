@@ -216,10 +216,7 @@ func (t Tx) WakeLane(ctx context.Context, account gateway.AccountID, endpoint ga
 }
 
 // LaneRef names a lane.
-type LaneRef struct {
-	AccountID  gateway.AccountID
-	EndpointID gateway.EndpointID
-}
+type LaneRef = gateway.LaneRef
 
 // RingAlarms returns the lanes of active endpoints whose alarm has come, and
 // puts their alarms off by a moment. Nodes do not get in each other's way.

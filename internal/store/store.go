@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/secret"
 )
 
@@ -50,16 +52,13 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 		return nil, fmt.Errorf("parse the database's address: %w", err)
 	}
 	config.MaxConns = size
-	params := config.ConnConfig.RuntimeParams
-	for name, value := range map[string]string{
+	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"application_name":                    "rowlock",
 		"idle_in_transaction_session_timeout": "5s",
 		"lock_timeout":                        "5s",
 		"plan_cache_mode":                     "force_generic_plan",
 		"timezone":                            "UTC",
-	} {
-		params[name] = value
-	}
+	})
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		registerIDs(conn.TypeMap())
 		return nil
@@ -127,7 +126,7 @@ func IsUnknownFate(err error) bool {
 
 // Enqueue inserts jobs in the transaction: they exist if and only if it
 // commits.
-func (t Tx) Enqueue(ctx context.Context, jobs ...river.JobArgs) error {
+func (t Tx) Enqueue(ctx context.Context, jobs ...job.Args) error {
 	if len(jobs) == 0 {
 		return nil
 	}

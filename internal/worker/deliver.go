@@ -6,8 +6,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/rowlock/rowlock/internal/deliver"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
-	"github.com/rowlock/rowlock/internal/store"
 )
 
 // deliverLane has a lane drained. The drain goes on after the job is done: a
@@ -20,6 +20,6 @@ type deliverLane struct {
 
 // Work wakes the lane's drain on this node.
 func (w *deliverLane) Work(_ context.Context, j *river.Job[job.Deliver]) error {
-	w.deliver.Wake([]store.LaneRef{{AccountID: j.Args.AccountID, EndpointID: j.Args.EndpointID}})
+	w.deliver.Wake([]gateway.LaneRef{{AccountID: j.Args.AccountID, EndpointID: j.Args.EndpointID}})
 	return nil
 }

@@ -4,15 +4,10 @@
 package worker
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
@@ -37,23 +32,17 @@ const (
 	keepCompleted = 5 * time.Minute
 )
 
-// Workers works the queue's jobs.
-type Workers struct {
-	client *river.Client[pgx.Tx]
-}
-
-// Options are what Workers are made of.
+// Options are what the workers work for.
 type Options struct {
-	Pool    *pgxpool.Pool
 	Log     *slog.Logger
 	Node    string
 	Decide  *decide.Service
 	Deliver *deliver.Service
 }
 
-// New makes workers that do not run yet.
-func New(o Options) (*Workers, error) {
-	client, err := river.NewClient(riverpgxv5.New(o.Pool), &river.Config{
+// Config is the queue's client's: the queues, and the worker of every job.
+func Config(o Options) *river.Config {
+	return &river.Config{
 		ID:     o.Node,
 		Logger: o.Log,
 		Queues: map[string]river.QueueConfig{
@@ -65,11 +54,7 @@ func New(o Options) (*Workers, error) {
 		FetchPollInterval:           fetchPoll,
 		JobTimeout:                  jobTimeout,
 		CompletedJobRetentionPeriod: keepCompleted,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make the queue's workers: %w", err)
 	}
-	return &Workers{client: client}, nil
 }
 
 // registry lists the worker of every job.
@@ -78,20 +63,4 @@ func registry(o Options) *river.Workers {
 	river.AddWorker(workers, &process{decide: o.Decide})
 	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
 	return workers
-}
-
-// Start begins to fetch jobs.
-func (w *Workers) Start(ctx context.Context) error {
-	if err := w.client.Start(ctx); err != nil {
-		return fmt.Errorf("start the queue's workers: %w", err)
-	}
-	return nil
-}
-
-// Stop lets the jobs that run finish, and returns when they have.
-func (w *Workers) Stop(ctx context.Context) error {
-	if err := w.client.Stop(ctx); err != nil {
-		return fmt.Errorf("stop the queue's workers: %w", err)
-	}
-	return nil
 }

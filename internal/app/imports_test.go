@@ -86,7 +86,9 @@ var rooms = map[string][]string{
 	"cmd": {"internal/app", "internal/client", "internal/config", "internal/receiver"},
 
 	"internal/pgtest": slices.Concat(leaves, []string{"internal/embedded", "internal/migrate", "internal/store", "migrations"}),
-	"internal/e2e":    {"internal/pgtest"},
+	// What measures may use what tests use; nothing of ours imports it.
+	"internal/bench": slices.Concat(leaves, []string{"internal/migrate", "internal/pgtest", "internal/store"}),
+	"internal/e2e":   {"internal/gateway", "internal/pgtest"},
 }
 
 // useCase is what a use case may import: no other use case, and nothing above.
@@ -94,7 +96,7 @@ var useCase = slices.Concat(leaves, []string{"internal/source/settings", "intern
 
 // libraries names modules that only some rooms may touch, and where.
 var libraries = map[string][]string{
-	"github.com/jackc/pgx":     {"internal/app", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
+	"github.com/jackc/pgx":     {"internal/app", "internal/bench", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
 	"github.com/labstack/echo": {"internal/server"},
 	"github.com/riverqueue":    {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
 	"github.com/spf13/cobra":   {"cmd"},

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A task that fails goes on, tells its fault once, and its end once.
+func TestTaskGoesOnAndTellsAFaultOnce(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	rounds := 0
+	runTasks(ctx, slog.New(slog.NewTextHandler(&log, nil)), []task{{name: "try", every: time.Millisecond, do: func(context.Context) error {
+		switch rounds++; {
+		case rounds == 2, rounds == 3, rounds == 4:
+			return errors.New("no luck")
+		case rounds == 6:
+			cancel()
+		}
+		return nil
+	}}})
+	if rounds != 6 {
+		t.Errorf("%d rounds, want 6", rounds)
+	}
+	if n := strings.Count(log.String(), "task failed"); n != 1 {
+		t.Errorf("the fault is told %d times:\n%s", n, log.String())
+	}
+	if n := strings.Count(log.String(), "task works again"); n != 1 {
+		t.Errorf("its end is told %d times:\n%s", n, log.String())
+	}
+}
+
+// What a worker must do for others' sake is not done by a process without the
+// role, and what every process must do is done by all.
+func TestTasksByRole(t *testing.T) {
+	t.Parallel()
+	names := func(r Roles) string {
+		var all []string
+		for _, task := range (&services{}).tasks(r) {
+			all = append(all, task.name)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := names(Roles{API: true}); got != "beat, make days" {
+		t.Errorf("without the worker role: %s", got)
+	}
+	if got := names(Roles{Worker: true}); !strings.HasPrefix(got, "beat, make days, ") || !strings.Contains(got, "ring alarms") {
+		t.Errorf("with the worker role: %s", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -32,9 +33,13 @@ func wrap(doing string, err error) error {
 
 func meaning(err error) error {
 	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return gateway.ErrNotFound
+	case errors.As(err, &connect):
+		// Whatever the server's reason, there is no database for us now.
+		return errors.Join(gateway.ErrUnavailable, err)
 	case errors.As(err, &pg):
 		if domain, ok := byConstraint[pg.ConstraintName]; ok {
 			return domain
@@ -64,9 +69,9 @@ func isRefusal(code string) bool {
 }
 
 func isConnectionError(err error) bool {
-	var connect *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connect) || errors.As(err, &network) ||
+	return errors.As(err, &network) ||
 		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
-		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF")
+		errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
 }

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/server/ingest"
+)
+
+// observe counts and logs every request once it is answered, with the route's
+// pattern where there is one.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		began := time.Now()
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		s.metrics.countRequest(c)
+		s.logAccess(c, time.Since(began))
+		return nil
+	}
+}
+
+// logAccess writes one line a request. What went well is for debugging: under
+// load it would be thousands of lines a second that say what the numbers say.
+func (s *Server) logAccess(c echo.Context, took time.Duration) {
+	level := slog.LevelDebug
+	switch status := c.Response().Status; {
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelWarn
+	case status >= http.StatusBadRequest:
+		level = slog.LevelInfo
+	}
+	ctx := c.Request().Context()
+	if !s.deps.Log.Enabled(ctx, level) {
+		return
+	}
+	s.deps.Log.LogAttrs(ctx, level, "request",
+		slog.String("method", c.Request().Method),
+		slog.String("path", maskPath(c.Request().URL.Path)),
+		slog.Int("status", c.Response().Status),
+		slog.Int64("bytes", c.Response().Size),
+		slog.Duration("took", took),
+		slog.String("from", c.RealIP()),
+		slog.String("request_id", requestID(c)),
+	)
+}
+
+// maskPath leaves out of an ingest address what names the source: who has it
+// can send to a source that asks for no signature. Queries are never logged.
+func maskPath(path string) string {
+	if strings.HasPrefix(path, ingest.Prefix) {
+		return ingest.Prefix + "[token]"
+	}
+	return path
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
+
+func ipNet(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
+}

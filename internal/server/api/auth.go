@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/problem"
+)
+
+// caller is who calls: an API key and, through it, an account.
+type caller struct{ key gateway.APIKey }
+
+func (c caller) account() gateway.AccountID { return c.key.AccountID }
+
+// actor is the caller's name in the audit log.
+func (c caller) actor() gateway.Actor { return gateway.Actor(c.key.ID.String()) }
+
+// may tells whether the caller's key has a scope.
+func (c caller) may(scope gateway.Scope) bool { return slices.Contains(c.key.Scopes, scope) }
+
+// call is an operation under way.
+type call struct {
+	caller
+
+	request *http.Request
+}
+
+type callKey struct{}
+
+// callOf returns the operation under way. add is its only user: what comes
+// after gets caller and request as arguments.
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// authenticate lets a request pass whose key is good and has the scope.
+func (a *API) authenticate(scope gateway.Scope) func(huma.Context, func(huma.Context)) {
+	return func(hc huma.Context, next func(huma.Context)) {
+		request := humaecho.Unwrap(hc).Request()
+		key, err := a.findKey(hc.Context(), request.Header)
+		if err != nil {
+			a.write(hc, err)
+			return
+		}
+		who := caller{key}
+		if !who.may(scope) {
+			a.write(hc, problem.New(problem.ScopeMissing, fmt.Sprintf("This operation needs the scope %s.", scope)))
+			return
+		}
+		next(huma.WithValue(hc, callKey{}, &call{who, request}))
+	}
+}
+
+// findKey looks the request's key up. A missing, malformed or unknown one is
+// problem.Unauthorized, all alike.
+func (a *API) findKey(ctx context.Context, header http.Header) (gateway.APIKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, defaultDeadline)
+	defer cancel()
+	text, ok := bearer(header)
+	if !ok {
+		return gateway.APIKey{}, problem.FromStatus(http.StatusUnauthorized)
+	}
+	key, err := a.Accounts.Authenticate(ctx, text)
+	if errors.Is(err, gateway.ErrNotFound) {
+		return gateway.APIKey{}, problem.FromStatus(http.StatusUnauthorized)
+	}
+	if err != nil {
+		return gateway.APIKey{}, fmt.Errorf("authenticate: %w", err)
+	}
+	return key, nil
+}
+
+// bearer returns the token of the one Authorization header.
+func bearer(header http.Header) (string, bool) {
+	values := header.Values("Authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+const endpointList = "endpoints"
+
+// EndpointView is where events go to.
+type EndpointView struct {
+	ID                  gateway.EndpointID    `json:"id" example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	UID                 *string               `json:"uid,omitempty" doc:"Your own name for it; it can stand for the id in every path."`
+	URL                 string                `json:"url" example:"https://example.com/hooks"`
+	Description         string                `json:"description"`
+	EventTypes          []string              `json:"event_types" nullable:"false" doc:"What it asks for; none asks for everything."`
+	Headers             map[string]string     `json:"headers" doc:"Its own headers. Their values are shown to keys with the scope manage."`
+	RetrySchedule       *[]string             `json:"retry_schedule,omitempty" nullable:"false" doc:"The waits between attempts; left out: the server's."`
+	Timeout             *string               `json:"timeout,omitempty" doc:"How long one attempt may take; left out: the server's."`
+	MaxInFlight         int                   `json:"max_in_flight"`
+	StopOn              []int                 `json:"stop_on" nullable:"false" doc:"Status codes that end the retries."`
+	State               gateway.EndpointState `json:"state" enum:"active,paused,disabled" doc:"Paused by a person, or disabled by Rowlock."`
+	DisabledReason      string                `json:"disabled_reason,omitempty"`
+	StateChangedAt      timestamp             `json:"state_changed_at"`
+	ConsecutiveFailures int                   `json:"consecutive_failures"`
+	CreatedAt           timestamp             `json:"created_at"`
+	UpdatedAt           timestamp             `json:"updated_at"`
+}
+
+// createdEndpointView is a new endpoint, with its secret.
+type createdEndpointView struct {
+	EndpointView
+
+	Secret string `json:"secret" doc:"Verifies what the endpoint receives." example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
+}
+
+// endpointViewer shows endpoints as the caller may see them: headers of one's
+// own often carry a password.
+func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
+	secrets := who.may(gateway.ScopeManage)
+	return func(e gateway.Endpoint) EndpointView {
+		return EndpointView{
+			ID: e.ID, UID: e.UID, URL: e.URL, Description: e.Description,
+			EventTypes: notNil(e.EventTypes), Headers: ownHeaders(e.Headers, secrets),
+			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: durationText(e.Timeout),
+			MaxInFlight: e.MaxInFlight, StopOn: notNil(e.StopOn),
+			State: e.State, DisabledReason: e.DisabledReason, StateChangedAt: timestamp(e.StateChangedAt),
+			ConsecutiveFailures: e.ConsecutiveFailures,
+			CreatedAt:           timestamp(e.CreatedAt), UpdatedAt: timestamp(e.UpdatedAt),
+		}
+	}
+}
+
+func ownHeaders(wire []byte, secrets bool) map[string]string {
+	view := map[string]string{}
+	for name, values := range gateway.DecodeHeaders(wire) {
+		view[name] = gateway.Redacted
+		if secrets && len(values) > 0 {
+			view[name] = values[0]
+		}
+	}
+	return view
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func durationText(d time.Duration) *string {
+	if d == 0 {
+		return nil
+	}
+	text := d.String()
+	return &text
+}
+
+// durationTexts keeps apart no schedule and one without waits.
+func durationTexts(schedule []time.Duration) *[]string {
+	if schedule == nil {
+		return nil
+	}
+	texts := make([]string, len(schedule))
+	for i, wait := range schedule {
+		texts[i] = wait.String()
+	}
+	return &texts
+}
+
+// endpointPath is the path of an operation on one endpoint.
+type endpointPath struct {
+	ID string `path:"id" doc:"The endpoint's id or uid."`
+}
+
+func (a *API) listEndpoints(ctx context.Context, who caller, in *PageQuery) (*listReply[EndpointView], error) {
+	p, err := page[gateway.EndpointID](endpointList, *in, TimeQuery{})
+	if err != nil {
+		return nil, err
+	}
+	endpoints, err := a.Store.Endpoints(ctx, who.account(), p)
+	if err != nil {
+		return nil, err
+	}
+	position := func(e gateway.Endpoint) []byte { return idCursor(e.ID) }
+	return reply(endpointList, *in, endpoints, position, endpointViewer(who)), nil
+}
+
+func (a *API) createEndpoint(ctx context.Context, who caller, _ *nothing, body newEndpointBody) (*objectReply[createdEndpointView], error) {
+	input, err := body.input()
+	if err != nil {
+		return nil, err
+	}
+	created, secret, err := a.Endpoints.Create(ctx, who.account(), who.actor(), input)
+	if err != nil {
+		return nil, err
+	}
+	view := createdEndpointView{endpointViewer(who)(created), secret.Value}
+	return &objectReply[createdEndpointView]{view}, nil
+}
+
+func (a *API) getEndpoint(ctx context.Context, who caller, in *endpointPath) (*objectReply[EndpointView], error) {
+	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
+		return a.Store.Endpoint(ctx, who.account(), id)
+	})
+}
+
+func (a *API) updateEndpoint(ctx context.Context, who caller, in *endpointPath, body EndpointBody) (*objectReply[EndpointView], error) {
+	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
+		input, err := body.input()
+		if err != nil {
+			return gateway.Endpoint{}, err
+		}
+		return a.Endpoints.Update(ctx, who.account(), who.actor(), id, input)
+	})
+}
+
+func (a *API) deleteEndpoint(ctx context.Context, who caller, in *endpointPath) (*empty, error) {
+	id, err := a.endpointID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &empty{}, a.Endpoints.Delete(ctx, who.account(), who.actor(), id)
+}
+
+func (a *API) pauseEndpoint(ctx context.Context, who caller, in *endpointPath, _ nothingBody) (*objectReply[EndpointView], error) {
+	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
+		return a.Endpoints.Pause(ctx, who.account(), who.actor(), id)
+	})
+}
+
+func (a *API) resumeEndpoint(ctx context.Context, who caller, in *endpointPath, _ nothingBody) (*objectReply[EndpointView], error) {
+	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
+		return a.Endpoints.Resume(ctx, who.account(), who.actor(), id)
+	})
+}
+
+// onEndpoint finds out which endpoint a path means, acts, and answers with it.
+func (a *API) onEndpoint(ctx context.Context, who caller, in *endpointPath, act func(gateway.EndpointID) (gateway.Endpoint, error)) (*objectReply[EndpointView], error) {
+	id, err := a.endpointID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := act(id)
+	return object(e, err, endpointViewer(who))
+}

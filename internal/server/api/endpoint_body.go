@@ -1,0 +1,106 @@
+package api
+
+import (
+	"time"
+
+	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/api/strictjson"
+	"github.com/rowlock/rowlock/internal/server/problem"
+)
+
+// newEndpointBody describes an endpoint to make.
+type newEndpointBody struct {
+	EndpointBody
+
+	Secret *string `json:"secret,omitempty" doc:"A signing secret of your own, whsec_ and base64. Left out: one is made."`
+}
+
+// EndpointBody describes what can be changed of an endpoint. Null sets a field
+// back to what it is when left out at the making.
+type EndpointBody struct {
+	URL           strictjson.Field[string]            `json:"url,omitzero" nullable:"false" example:"https://example.com/hooks" doc:"An http or https address without credentials. Plain http only into allowed networks."`
+	UID           strictjson.Field[string]            `json:"uid,omitzero" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"billing" doc:"Your own name for it."`
+	Description   strictjson.Field[string]            `json:"description,omitzero" example:"Billing service"`
+	EventTypes    strictjson.Field[[]string]          `json:"event_types,omitzero" example:"[\"order.*\"]" doc:"Types, prefixes such as order.*, or *. Left out: everything but rowlock.*."`
+	Headers       strictjson.Field[map[string]string] `json:"headers,omitzero" doc:"Headers to send with every delivery, at most 32."`
+	RetrySchedule strictjson.Field[[]string]          `json:"retry_schedule,omitzero" example:"[\"5s\",\"5m\",\"1h\"]" doc:"Waits between attempts; [] is one attempt. Left out: the server's."`
+	Timeout       strictjson.Field[string]            `json:"timeout,omitzero" example:"10s" doc:"How long one attempt may take. Left out: the server's."`
+	MaxInFlight   strictjson.Field[int]               `json:"max_in_flight,omitzero" minimum:"1" maximum:"1000" example:"64" doc:"How many sends may be under way at once. Left out: 64."`
+	StopOn        strictjson.Field[[]int]             `json:"stop_on,omitzero" example:"[400,404]" doc:"Status codes that end the retries."`
+}
+
+// input is what the use case takes.
+func (b newEndpointBody) input() (endpoint.Input, error) {
+	in, err := b.EndpointBody.input()
+	in.Secret = b.Secret
+	return in, err
+}
+
+// input is what the use case takes. Null sets a field back to its default,
+// which for a URL is none, and so is refused.
+func (b EndpointBody) input() (endpoint.Input, error) {
+	in := endpoint.Input{
+		URL:         given(b.URL, ""),
+		UID:         given(b.UID, ""),
+		Description: given(b.Description, ""),
+		EventTypes:  given(b.EventTypes, []string{}),
+		Headers:     given(b.Headers, map[string]string{}),
+		MaxInFlight: given(b.MaxInFlight, gateway.DefaultMaxInFlight),
+		StopOn:      given(b.StopOn, []int{}),
+	}
+	if err := b.addTimes(&in); err != nil {
+		return endpoint.Input{}, err
+	}
+	return in, nil
+}
+
+func (b EndpointBody) addTimes(in *endpoint.Input) error {
+	if b.RetrySchedule.Given {
+		schedule, err := b.schedule()
+		if err != nil {
+			return err
+		}
+		in.RetrySchedule = &schedule
+	}
+	if b.Timeout.Given {
+		timeout, err := b.timeout()
+		if err != nil {
+			return err
+		}
+		in.Timeout = &timeout
+	}
+	return nil
+}
+
+// schedule is nil for the server's.
+func (b EndpointBody) schedule() ([]time.Duration, error) {
+	if b.RetrySchedule.Null {
+		return nil, nil
+	}
+	return durations(b.RetrySchedule.Value, "body.retry_schedule")
+}
+
+// timeout is zero for the server's, which is why zero cannot be asked for.
+func (b EndpointBody) timeout() (time.Duration, error) {
+	if b.Timeout.Null {
+		return 0, nil
+	}
+	timeout, err := duration(b.Timeout.Value, "body.timeout")
+	if err == nil && timeout == 0 {
+		return 0, problem.At("body.timeout", "want more than 0s")
+	}
+	return timeout, err
+}
+
+// given is nil for a field that was left out, and the default for null.
+func given[T any](f strictjson.Field[T], byDefault T) *T {
+	switch {
+	case !f.Given:
+		return nil
+	case f.Null:
+		return &byDefault
+	default:
+		return &f.Value
+	}
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// secretView is a signing secret, revealed.
+type secretView struct {
+	ID        gateway.SecretID `json:"id" example:"sec_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	Secret    string           `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
+	CreatedAt timestamp        `json:"created_at"`
+	EndsAt    *timestamp       `json:"ends_at,omitempty" doc:"When it stops signing; left out: it has no end."`
+}
+
+func viewSecret(s gateway.Secret) secretView {
+	return secretView{ID: s.ID, Secret: s.Value, CreatedAt: timestamp(s.CreatedAt), EndsAt: optionalTime(s.EndsAt)}
+}
+
+// rotateEndpointBody says how to change an endpoint's secret.
+type rotateEndpointBody struct {
+	Overlap *string `json:"overlap,omitempty" example:"24h" doc:"How long the present secrets go on signing. Left out: 24h."`
+	Secret  *string `json:"secret,omitempty" doc:"The new secret, whsec_ and base64. Left out: one is made."`
+}
+
+// secretPath is the path of an operation on one secret of an endpoint.
+type secretPath struct {
+	ID  string `path:"id" doc:"The endpoint's id or uid."`
+	SID string `path:"sid" doc:"The secret's id."`
+}
+
+func (a *API) listEndpointSecrets(ctx context.Context, who caller, in *endpointPath) (*listReply[secretView], error) {
+	id, err := a.endpointID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := a.Endpoints.Secrets(ctx, who.account(), who.actor(), id)
+	if err != nil {
+		return nil, err
+	}
+	return whole(secrets, viewSecret), nil
+}
+
+func (a *API) rotateEndpointSecret(ctx context.Context, who caller, in *endpointPath, body rotateEndpointBody) (*objectReply[secretView], error) {
+	id, err := a.endpointID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	overlap, err := optionalDuration(body.Overlap, "body.overlap")
+	if err != nil {
+		return nil, err
+	}
+	secret, err := a.Endpoints.Rotate(ctx, who.account(), who.actor(), id, overlap, body.Secret)
+	return object(secret, err, viewSecret)
+}
+
+func (a *API) endEndpointSecret(ctx context.Context, who caller, in *secretPath, _ nothingBody) (*objectReply[EndpointView], error) {
+	return a.onEndpoint(ctx, who, &endpointPath{in.ID}, func(id gateway.EndpointID) (gateway.Endpoint, error) {
+		secret, err := pathID[gateway.SecretID](in.SID)
+		if err != nil {
+			return gateway.Endpoint{}, err
+		}
+		if err := a.Endpoints.EndSecret(ctx, who.account(), who.actor(), id, secret); err != nil {
+			return gateway.Endpoint{}, err
+		}
+		return a.Store.Endpoint(ctx, who.account(), id)
+	})
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const eventList = "events"
+
+// EventView is an event as a list shows it.
+type EventView struct {
+	ID         gateway.EventID     `json:"id" example:"evt_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	Type       string              `json:"type" example:"order.created"`
+	Subject    *string             `json:"subject,omitempty" doc:"What the event is about, if its publisher said so."`
+	Key        *string             `json:"key,omitempty" doc:"The idempotency key that it came with."`
+	Status     gateway.EventStatus `json:"status" enum:"accepted,processed,ignored,duplicate_fact,stale_fact,rule_error,unresolved,no_endpoints,held" doc:"What became of it."`
+	Decision   string              `json:"decision,omitempty" doc:"Why the status is what it is, in words."`
+	SourceID   gateway.SourceID    `json:"source_id" doc:"Where it came from."`
+	SecretID   *gateway.SecretID   `json:"secret_id,omitempty" doc:"The source's secret that verified it."`
+	BodySize   int                 `json:"body_size" doc:"The payload's size in bytes."`
+	OccurredAt *timestamp          `json:"occurred_at,omitempty" doc:"When it happened, if its publisher said so."`
+	CreatedAt  timestamp           `json:"created_at" doc:"When it was accepted."`
+	// PayloadDeletedAt is left out while the payload is there.
+	PayloadDeletedAt *timestamp `json:"payload_deleted_at,omitempty" doc:"When the payload was deleted."`
+}
+
+// eventDetailView is an event with what came with it and what it led to.
+type eventDetailView struct {
+	EventView
+
+	Method     string                         `json:"method,omitempty" doc:"The HTTP method that it came with."`
+	Path       string                         `json:"path,omitempty" doc:"What followed the token in the ingest address."`
+	Query      string                         `json:"query,omitempty" doc:"The query that it came with."`
+	Headers    headerView                     `json:"headers,omitempty" doc:"The headers that it came with, secrets left out."`
+	Deliveries map[gateway.DeliveryStatus]int `json:"deliveries" doc:"How many of its deliveries have which status."`
+}
+
+func viewEvent(e gateway.Event) EventView {
+	v := EventView{
+		ID: e.ID, Type: e.Type, Subject: e.Subject, Status: e.Status, Decision: e.Decision,
+		SourceID: e.SourceID, SecretID: e.SecretID, BodySize: e.BodySize,
+		OccurredAt: optionalTime(e.OccurredAt), CreatedAt: timestamp(e.ID.Time()),
+		PayloadDeletedAt: optionalTime(e.PayloadDeletedAt),
+	}
+	if e.Key != nil {
+		key := printable(string(e.Key))
+		v.Key = &key
+	}
+	return v
+}
+
+// eventPath is the path of an operation on one event.
+type eventPath struct {
+	ID string `path:"id" doc:"The event's id."`
+}
+
+type listEventsInput struct {
+	PageQuery
+	TimeQuery
+
+	Type    string `query:"type" doc:"Only this type."`
+	Subject string `query:"subject" doc:"Only this subject."`
+	Key     string `query:"key" doc:"Only this idempotency key."`
+	Source  string `query:"source" doc:"Only from this source, by id or uid."`
+	Status  string `query:"status" enum:"accepted,processed,ignored,duplicate_fact,stale_fact,rule_error,unresolved,no_endpoints,held" doc:"Only in this status."`
+}
+
+func (a *API) listEvents(ctx context.Context, who caller, in *listEventsInput) (*listReply[EventView], error) {
+	p, err := page[gateway.EventID](eventList, in.PageQuery, in.TimeQuery)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := a.eventFilter(ctx, who, in)
+	if err != nil {
+		return nil, err
+	}
+	events, err := a.Store.Events(ctx, who.account(), filter, p)
+	if err != nil {
+		return nil, err
+	}
+	return reply(eventList, in.PageQuery, events, func(e gateway.Event) []byte { return idCursor(e.ID) }, viewEvent), nil
+}
+
+func (a *API) eventFilter(ctx context.Context, who caller, in *listEventsInput) (f store.EventFilter, err error) {
+	if err := cleanText(in.Type, "type"); err != nil {
+		return f, err
+	}
+	if err := cleanText(in.Subject, "subject"); err != nil {
+		return f, err
+	}
+	f = store.EventFilter{Type: in.Type, Subject: in.Subject, Status: gateway.EventStatus(in.Status)}
+	if in.Key != "" {
+		f.Key = []byte(in.Key)
+	}
+	f.Source, err = a.sourceFilter(ctx, who, in.Source)
+	return f, err
+}
+
+func (a *API) getEvent(ctx context.Context, who caller, in *eventPath) (*objectReply[eventDetailView], error) {
+	event, err := a.findEvent(ctx, who, in)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := a.Store.DeliverySummary(ctx, who.account(), event.ID)
+	if err != nil {
+		return nil, err
+	}
+	arrived, err := a.Store.Body(ctx, who.account(), event.ID)
+	if err != nil && !errors.Is(err, gateway.ErrPayloadGone) {
+		return nil, err
+	}
+	return &objectReply[eventDetailView]{eventDetailView{
+		EventView: viewEvent(event),
+		Method:    arrived.Method, Path: printable(string(arrived.Path)), Query: printable(string(arrived.Query)),
+		Headers: headers(arrived.Headers), Deliveries: deliveries,
+	}}, nil
+}
+
+func (a *API) findEvent(ctx context.Context, who caller, in *eventPath) (gateway.Event, error) {
+	id, err := pathID[gateway.EventID](in.ID)
+	if err != nil {
+		return gateway.Event{}, err
+	}
+	return a.Store.Event(ctx, who.account(), id)
+}

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/problem"
+)
+
+// redeliverEventBody says where to deliver again.
+type redeliverEventBody struct {
+	Endpoint *string `json:"endpoint,omitempty" doc:"Only to this endpoint, by id or uid; left out: wherever the event went." example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
+}
+
+func (a *API) redeliverEvent(ctx context.Context, who caller, in *eventPath, body redeliverEventBody) (*listReply[DeliveryView], error) {
+	event, err := pathID[gateway.EventID](in.ID)
+	if err != nil {
+		return nil, err
+	}
+	var only *gateway.EndpointID
+	if body.Endpoint != nil {
+		id, err := a.endpointID(ctx, who, *body.Endpoint)
+		if errors.Is(err, gateway.ErrNotFound) {
+			return nil, problem.At("body.endpoint", "want an endpoint's id or uid")
+		}
+		if err != nil {
+			return nil, err
+		}
+		only = &id
+	}
+	deliveries, err := a.Deliver.RedeliverEvent(ctx, who.account(), who.actor(), event, only)
+	if err != nil {
+		return nil, err
+	}
+	return whole(deliveries, viewDelivery), nil
+}
+
+func (a *API) processEvent(ctx context.Context, who caller, in *eventPath, _ nothingBody) (*objectReply[EventView], error) {
+	id, err := pathID[gateway.EventID](in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Decide.Reprocess(ctx, who.account(), who.actor(), id); err != nil {
+		return nil, err
+	}
+	event, err := a.Store.Event(ctx, who.account(), id)
+	return object(event, err, viewEvent)
+}

@@ -1,0 +1,224 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+const (
+	get    = http.MethodGet
+	post   = http.MethodPost
+	patch  = http.MethodPatch
+	remove = http.MethodDelete
+
+	publish = gateway.ScopePublish
+	read    = gateway.ScopeRead
+	manage  = gateway.ScopeManage
+)
+
+// testDeadline bounds a test send: an attempt takes a minute at the most.
+const testDeadline = gateway.MaxTimeout + 10*time.Second
+
+const (
+	tagEvents     = "Events"
+	tagEndpoints  = "Endpoints"
+	tagDeliveries = "Deliveries"
+	tagAttempts   = "Attempts"
+	tagSources    = "Sources"
+)
+
+var tags = []*huma.Tag{
+	{Name: tagEvents, Description: "What came in: published by your applications, or sent by providers to a source."},
+	{Name: tagEndpoints, Description: "Where events go to."},
+	{Name: tagDeliveries, Description: "One event on its way to one endpoint."},
+	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
+	{Name: tagSources, Description: "Where providers send to."},
+}
+
+// addRoutes adds every operation: method, path, the scope it needs, the status
+// of its success, and what it is for.
+func (a *API) addRoutes() {
+	a.addEventRoutes()
+	a.addEndpointRoutes()
+	a.addDeliveryRoutes()
+	a.addSourceRoutes()
+}
+
+func (a *API) addEventRoutes() {
+	repeat := map[int]string{http.StatusOK: "The idempotency key was known: the id is the first event's."}
+	registerRaw[publishBody](a, route{
+		method: post, path: "/events", scope: publish, status: 202, others: repeat, maxBody: a.MaxBody + envelopeBytes,
+		id: "publishEvent", tag: tagEvents, summary: "Publish an event",
+		about: "Answers once the event is stored. Without an idempotency key every call is a new event.",
+	}, a.publish)
+	registerRaw[batchBody](a, route{
+		method: post, path: "/events/batch", scope: publish, status: 202, maxBody: maxBatchBytes,
+		id: "publishEvents", tag: tagEvents, summary: "Publish up to 1,000 events",
+		about: "Each event stands alone and the order is kept. The request may be 16 MiB long.",
+	}, a.publishBatch)
+	register(a, route{
+		method: get, path: "/events", scope: read, status: 200,
+		id: "listEvents", tag: tagEvents, summary: "List events",
+	}, a.listEvents)
+	register(a, route{
+		method: get, path: "/events/{id}", scope: read, status: 200,
+		id: "getEvent", tag: tagEvents, summary: "Get an event",
+		about: "With its headers, why it was decided as it was, and how its deliveries stand.",
+	}, a.getEvent)
+	register(a, route{
+		method: get, path: "/events/{id}/payload", scope: read, status: 200,
+		id: "getEventPayload", tag: tagEvents, summary: "Get an event's payload",
+		about: "The bytes as they came, to be saved.",
+	}, a.getPayload)
+	register(a, route{
+		method: remove, path: "/events/{id}/payload", scope: manage, status: 204,
+		id: "deleteEventPayload", tag: tagEvents, summary: "Delete an event's payload",
+		about: "For good. What is still to be sent of it is cancelled; the event stays.",
+	}, a.deletePayload)
+	registerJSON(a, route{
+		method: post, path: "/events/{id}/redeliver", scope: manage, status: 202, optional: true,
+		id: "redeliverEvent", tag: tagEvents, summary: "Deliver an event again",
+	}, a.redeliverEvent)
+	registerJSON(a, route{
+		method: post, path: "/events/{id}/process", scope: manage, status: 200, optional: true,
+		id: "processEvent", tag: tagEvents, summary: "Decide an event again",
+		about: "For events in the status rule_error, unresolved or no_endpoints.",
+	}, a.processEvent)
+}
+
+func (a *API) addEndpointRoutes() {
+	registerJSON(a, route{
+		method: post, path: "/endpoints", scope: manage, status: 201, required: []string{"url"},
+		id: "createEndpoint", tag: tagEndpoints, summary: "Create an endpoint",
+		about: "The answer shows the secret that verifies what it receives.",
+	}, a.createEndpoint)
+	register(a, route{
+		method: get, path: "/endpoints", scope: read, status: 200,
+		id: "listEndpoints", tag: tagEndpoints, summary: "List endpoints",
+	}, a.listEndpoints)
+	register(a, route{
+		method: get, path: "/endpoints/{id}", scope: read, status: 200,
+		id: "getEndpoint", tag: tagEndpoints, summary: "Get an endpoint",
+	}, a.getEndpoint)
+	registerJSON(a, route{
+		method: patch, path: "/endpoints/{id}", scope: manage, status: 200,
+		id: "updateEndpoint", tag: tagEndpoints, summary: "Change an endpoint",
+		about: "Fields that are left out stay as they are.",
+	}, a.updateEndpoint)
+	register(a, route{
+		method: remove, path: "/endpoints/{id}", scope: manage, status: 204,
+		id: "deleteEndpoint", tag: tagEndpoints, summary: "Delete an endpoint",
+		about: "Cancels what is still to be sent and keeps the history.",
+	}, a.deleteEndpoint)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/test", scope: manage, status: 200, optional: true, deadline: testDeadline,
+		id: "testEndpoint", tag: tagEndpoints, summary: "Send a test event",
+		about: "Answers with the attempt, whatever its outcome.",
+	}, a.testEndpoint)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/pause", scope: manage, status: 200, optional: true,
+		id: "pauseEndpoint", tag: tagEndpoints, summary: "Pause an endpoint",
+		about: "Its deliveries are held until it is resumed.",
+	}, a.pauseEndpoint)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/resume", scope: manage, status: 200, optional: true,
+		id: "resumeEndpoint", tag: tagEndpoints, summary: "Resume an endpoint",
+		about: "Sends what was held, and zeroes the failures.",
+	}, a.resumeEndpoint)
+	register(a, route{
+		method: get, path: "/endpoints/{id}/stats", scope: read, status: 200,
+		id: "getEndpointStats", tag: tagEndpoints, summary: "Count an endpoint's attempts",
+	}, a.endpointStats)
+	register(a, route{
+		method: get, path: "/endpoints/{id}/secrets", scope: manage, status: 200,
+		id: "listEndpointSecrets", tag: tagEndpoints, summary: "Reveal an endpoint's secrets",
+		about: "Recorded in the audit log.",
+	}, a.listEndpointSecrets)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/secrets/rotate", scope: manage, status: 200, optional: true,
+		id: "rotateEndpointSecret", tag: tagEndpoints, summary: "Rotate an endpoint's secret",
+		about: "During the overlap every live secret signs.",
+	}, a.rotateEndpointSecret)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/secrets/{sid}/end", scope: manage, status: 200, optional: true,
+		id: "endEndpointSecret", tag: tagEndpoints, summary: "End an endpoint's secret now",
+	}, a.endEndpointSecret)
+}
+
+func (a *API) addDeliveryRoutes() {
+	register(a, route{
+		method: get, path: "/deliveries", scope: read, status: 200,
+		id: "listDeliveries", tag: tagDeliveries, summary: "List deliveries",
+	}, a.listDeliveries)
+	register(a, route{
+		method: get, path: "/deliveries/{id}", scope: read, status: 200,
+		id: "getDelivery", tag: tagDeliveries, summary: "Get a delivery", about: "With its attempts.",
+	}, a.getDelivery)
+	registerJSON(a, route{
+		method: post, path: "/deliveries/{id}/redeliver", scope: manage, status: 202, optional: true,
+		id: "redeliverDelivery", tag: tagDeliveries, summary: "Deliver again",
+		about: "The schedule begins anew; the delivery keeps its id. A delivery that waits is sent now.",
+	}, a.redeliver)
+	registerJSON(a, route{
+		method: post, path: "/deliveries/{id}/cancel", scope: manage, status: 200, optional: true,
+		id: "cancelDelivery", tag: tagDeliveries, summary: "Cancel a delivery",
+	}, a.cancelDelivery)
+	register(a, route{
+		method: get, path: "/attempts", scope: read, status: 200,
+		id: "listAttempts", tag: tagAttempts, summary: "List attempts", about: "Those that started last come first.",
+	}, a.listAttempts)
+	register(a, route{
+		method: get, path: "/attempts/{id}", scope: read, status: 200,
+		id: "getAttempt", tag: tagAttempts, summary: "Get an attempt",
+	}, a.getAttempt)
+}
+
+func (a *API) addSourceRoutes() {
+	registerJSON(a, route{
+		method: post, path: "/sources", scope: manage, status: 201, required: []string{"name", "kind"},
+		id: "createSource", tag: tagSources, summary: "Create a source",
+		about: "The answer shows the address to give to the provider.",
+	}, a.createSource)
+	register(a, route{
+		method: get, path: "/sources", scope: read, status: 200,
+		id: "listSources", tag: tagSources, summary: "List sources",
+	}, a.listSources)
+	register(a, route{
+		method: get, path: "/sources/{id}", scope: read, status: 200,
+		id: "getSource", tag: tagSources, summary: "Get a source",
+	}, a.getSource)
+	registerJSON(a, route{
+		method: patch, path: "/sources/{id}", scope: manage, status: 200,
+		id: "updateSource", tag: tagSources, summary: "Change a source",
+		about: "Fields that are left out stay as they are.",
+	}, a.updateSource)
+	register(a, route{
+		method: remove, path: "/sources/{id}", scope: manage, status: 204,
+		id: "deleteSource", tag: tagSources, summary: "Delete a source",
+		about: "Its address and its secrets end; its events stay.",
+	}, a.deleteSource)
+	registerJSON(a, route{
+		method: post, path: "/sources/{id}/secrets/rotate", scope: manage, status: 200,
+		id: "rotateSourceSecret", tag: tagSources, summary: "Give a source its new secret",
+		about: "During the overlap every live secret verifies.",
+	}, a.rotateSourceSecret)
+	registerJSON(a, route{
+		method: post, path: "/sources/{id}/pause", scope: manage, status: 200, optional: true,
+		id: "pauseSource", tag: tagSources, summary: "Pause a source",
+		about: "It goes on taking events, and holds them.",
+	}, a.pauseSource)
+	registerJSON(a, route{
+		method: post, path: "/sources/{id}/resume", scope: manage, status: 200, optional: true,
+		id: "resumeSource", tag: tagSources, summary: "Resume a source",
+		about: "What was held is decided now.",
+	}, a.resumeSource)
+	register(a, route{
+		method: get, path: "/sources/{id}/requests", scope: read, status: 200,
+		id: "listSourceRequests", tag: tagSources, summary: "List what was not accepted",
+		about: "Repeats, and requests whose signature was refused: the newest 1,000.",
+	}, a.listRequests)
+}

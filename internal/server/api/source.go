@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/api/strictjson"
+	"github.com/rowlock/rowlock/internal/server/ingest"
+	"github.com/rowlock/rowlock/internal/source"
+)
+
+const sourceList = "sources"
+
+// sourceView is where events come from.
+type sourceView struct {
+	ID        gateway.SourceID    `json:"id" example:"src_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	UID       *string             `json:"uid,omitempty" doc:"Your own name for it; it can stand for the id in every path."`
+	Name      string              `json:"name"`
+	Kind      string              `json:"kind" example:"github" doc:"Who sends, or the way in which requests are signed. The source of kind api is built in."`
+	Settings  json.RawMessage     `json:"settings" doc:"The kind's own settings."`
+	State     gateway.SourceState `json:"state" enum:"active,paused" doc:"A paused source takes events and holds them."`
+	IngestURL *string             `json:"ingest_url,omitempty" doc:"Where the provider sends to. Shown to keys with the scope manage."`
+	CreatedAt timestamp           `json:"created_at"`
+	UpdatedAt timestamp           `json:"updated_at"`
+}
+
+// sourceViewer shows sources as the caller may see them: an ingest address is
+// a secret where nothing is signed.
+func (a *API) sourceViewer(who caller) func(gateway.Source) sourceView {
+	secrets := who.may(gateway.ScopeManage)
+	return func(s gateway.Source) sourceView {
+		v := sourceView{
+			ID: s.ID, UID: s.UID, Name: s.Name, Kind: s.Kind, Settings: json.RawMessage("{}"), State: s.State,
+			CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
+		}
+		if json.Valid(s.Settings) {
+			v.Settings = s.Settings
+		}
+		if secrets && s.Kind != gateway.SourceKindAPI {
+			address := a.BaseURL + ingest.Prefix + s.Token
+			v.IngestURL = &address
+		}
+		return v
+	}
+}
+
+// sourcePath is the path of an operation on one source.
+type sourcePath struct {
+	ID string `path:"id" doc:"The source's id or uid."`
+}
+
+// newSourceBody describes a source to make.
+type newSourceBody struct {
+	SourceBody
+
+	Kind   *string `json:"kind" nullable:"false" example:"github" doc:"Who sends, or the way in which requests are signed."`
+	Secret *string `json:"secret,omitempty" example:"0123456789abcdef" doc:"The provider's signing secret. It is never shown again."`
+}
+
+// SourceBody describes what can be changed of a source.
+type SourceBody struct {
+	Name     strictjson.Field[string] `json:"name,omitzero" example:"Repository hooks"`
+	UID      strictjson.Field[string] `json:"uid,omitzero" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"repository-hooks" doc:"Your own name for it; null takes it away."`
+	Settings json.RawMessage          `json:"settings,omitempty" doc:"The kind's own settings, an object; they replace those before."`
+}
+
+// input is what the use case takes.
+func (b SourceBody) input() source.Input {
+	return source.Input{Name: given(b.Name, ""), UID: given(b.UID, ""), Settings: b.Settings}
+}
+
+func (a *API) listSources(ctx context.Context, who caller, in *PageQuery) (*listReply[sourceView], error) {
+	p, err := page[gateway.SourceID](sourceList, *in, TimeQuery{})
+	if err != nil {
+		return nil, err
+	}
+	sources, err := a.Store.Sources(ctx, who.account(), p)
+	if err != nil {
+		return nil, err
+	}
+	position := func(s gateway.Source) []byte { return idCursor(s.ID) }
+	return reply(sourceList, *in, sources, position, a.sourceViewer(who)), nil
+}
+
+func (a *API) createSource(ctx context.Context, who caller, _ *nothing, body newSourceBody) (*objectReply[sourceView], error) {
+	in := body.input()
+	in.Kind, in.Secret = body.Kind, body.Secret
+	created, err := a.Sources.Create(ctx, who.account(), who.actor(), in)
+	return object(created, err, a.sourceViewer(who))
+}
+
+func (a *API) getSource(ctx context.Context, who caller, in *sourcePath) (*objectReply[sourceView], error) {
+	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
+		return a.Store.Source(ctx, who.account(), id)
+	})
+}
+
+func (a *API) updateSource(ctx context.Context, who caller, in *sourcePath, body SourceBody) (*objectReply[sourceView], error) {
+	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
+		return a.Sources.Update(ctx, who.account(), who.actor(), id, body.input())
+	})
+}
+
+func (a *API) deleteSource(ctx context.Context, who caller, in *sourcePath) (*empty, error) {
+	id, err := a.sourceID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &empty{}, a.Sources.Delete(ctx, who.account(), who.actor(), id)
+}
+
+func (a *API) pauseSource(ctx context.Context, who caller, in *sourcePath, _ nothingBody) (*objectReply[sourceView], error) {
+	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
+		return a.Sources.Pause(ctx, who.account(), who.actor(), id)
+	})
+}
+
+func (a *API) resumeSource(ctx context.Context, who caller, in *sourcePath, _ nothingBody) (*objectReply[sourceView], error) {
+	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
+		return a.Sources.Resume(ctx, who.account(), who.actor(), id)
+	})
+}
+
+// onSource finds out which source a path means, acts, and answers with it.
+func (a *API) onSource(ctx context.Context, who caller, in *sourcePath, act func(gateway.SourceID) (gateway.Source, error)) (*objectReply[sourceView], error) {
+	id, err := a.sourceID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := act(id)
+	return object(s, err, a.sourceViewer(who))
+}
+
+// rotateSourceBody says how to change a source's secret.
+type rotateSourceBody struct {
+	Secret  string  `json:"secret" example:"0123456789abcdef" doc:"The provider's new signing secret."`
+	Overlap *string `json:"overlap,omitempty" example:"24h" doc:"How long the present secrets go on verifying. Left out: 24h."`
+}
+
+// sourceSecretView is a source's secret without its text, which is the
+// provider's and never shown.
+type sourceSecretView struct {
+	ID        gateway.SecretID `json:"id" example:"sec_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	CreatedAt timestamp        `json:"created_at"`
+	EndsAt    *timestamp       `json:"ends_at,omitempty"`
+}
+
+func (a *API) rotateSourceSecret(ctx context.Context, who caller, in *sourcePath, body rotateSourceBody) (*objectReply[sourceSecretView], error) {
+	id, err := a.sourceID(ctx, who, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	overlap, err := optionalDuration(body.Overlap, "body.overlap")
+	if err != nil {
+		return nil, err
+	}
+	secret, err := a.Sources.Rotate(ctx, who.account(), who.actor(), id, body.Secret, overlap)
+	return object(secret, err, func(s gateway.Secret) sourceSecretView {
+		return sourceSecretView{ID: s.ID, CreatedAt: timestamp(s.CreatedAt), EndsAt: optionalTime(s.EndsAt)}
+	})
+}

@@ -1,0 +1,103 @@
+// Package ingest is where providers send their webhooks: one address a source,
+// whose last part is the secret that names it.
+package ingest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/body"
+	"github.com/rowlock/rowlock/internal/server/problem"
+)
+
+// Prefix is the path below which every source has its address.
+const Prefix = "/ingest/"
+
+// deadline bounds one request's work. Past it the provider is told to come
+// again: every one of them has given up by then.
+const deadline = 20 * time.Second
+
+// methods are those that carry an event. The providers known so far send POST;
+// the others are for senders of one's own.
+var methods = []string{http.MethodPost, http.MethodPut, http.MethodPatch}
+
+// Options are what ingest is made of.
+type Options struct {
+	Accept *accept.Service
+	// BaseURL is the public address of this server, without a slash at the end.
+	BaseURL string
+	// MaxBody is the largest body taken, in bytes.
+	MaxBody int
+	// Accepted is told of every event that was taken in; may be nil.
+	Accepted func(duplicate bool)
+}
+
+// Install adds the routes.
+func Install(e *echo.Echo, o Options) {
+	h := handler{o}
+	e.Any(Prefix+":token", h.receive)
+	e.Any(Prefix+":token/*", h.receive)
+}
+
+type handler struct{ Options }
+
+// receipt is the answer to an event that is stored.
+type receipt struct {
+	ID        string `json:"id"`
+	Duplicate bool   `json:"duplicate"`
+}
+
+func (h handler) receive(c echo.Context) error {
+	r := c.Request()
+	if !slices.Contains(methods, r.Method) {
+		c.Response().Header().Set("Allow", strings.Join(methods, ", "))
+		return problem.New(problem.MethodNotAllowed, "This is the address of a webhook: send events to it with POST.")
+	}
+	if !canBeToken(c.Param("token")) {
+		return gateway.ErrNotFound
+	}
+	sent, err := body.Read(r, h.MaxBody)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), deadline)
+	defer cancel()
+	got, err := h.Accept.Receive(ctx, h.incoming(c, sent))
+	if err != nil {
+		return err
+	}
+	if h.Accepted != nil {
+		h.Accepted(got.Duplicate)
+	}
+	return c.JSON(http.StatusOK, receipt{got.ID.String(), got.Duplicate})
+}
+
+// maxToken is longer than any token of ours.
+const maxToken = 128
+
+// canBeToken tells whether a part of a path is worth looking up.
+func canBeToken(text string) bool {
+	return len(text) <= maxToken && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// incoming is the request as it came. Its address is the configured one: what
+// a sender or a proxy says of host and scheme is not believed.
+func (h handler) incoming(c echo.Context, sent []byte) accept.Incoming {
+	r := c.Request()
+	token := c.Param("token")
+	_, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
+	if rest != "" {
+		rest = "/" + rest
+	}
+	return accept.Incoming{
+		Token: token, Method: r.Method, Path: rest, Query: r.URL.RawQuery,
+		Header: r.Header, Body: sent, URL: h.BaseURL + Prefix + token,
+	}
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/server/body"
+)
+
+// contentSecurityPolicy lets pages load what this server serves and nothing
+// else: no inline script or style, no frames.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// useMiddleware sets what happens around every request, the outermost first.
+func (s *Server) useMiddleware() {
+	s.router.Use(identify, s.observe, s.recoverPanics, drainBody)
+}
+
+// identify gives the request an id, for logs and for whoever asks about an
+// answer, and sets the headers that every answer carries.
+func identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set(echo.HeaderXRequestID, rand.Text())
+		h.Set("Content-Security-Policy", contentSecurityPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		return next(c)
+	}
+}
+
+// recoverPanics turns a panic into an error, so that one request's fault is
+// answered and logged, and ends no other.
+func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if cause, ok := reason.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
+				panic(reason)
+			}
+			err = &panicError{fmt.Sprint(reason), debug.Stack()}
+		}()
+		return next(c)
+	}
+}
+
+// panicError is a panic that was stopped.
+type panicError struct {
+	reason string
+	stack  []byte
+}
+
+func (e *panicError) Error() string { return "panic: " + e.reason }
+
+// drainBody reads what a handler left of the body before the answer goes out.
+func drainBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		received := c.Request()
+		defer body.Drain(received)
+		return next(c)
+	}
+}
+
+// clientIP finds the address of who sent a request. X-Forwarded-For counts
+// only as far as trusted proxies have written it.
+func clientIP(trusted []netip.Prefix) echo.IPExtractor {
+	if len(trusted) == 0 {
+		return echo.ExtractIPDirect()
+	}
+	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, network := range trusted {
+		options = append(options, echo.TrustIPRange(ipNet(network)))
+	}
+	return echo.ExtractIPFromXFFHeader(options...)
+}

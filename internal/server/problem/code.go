@@ -1,0 +1,118 @@
+package problem
+
+import (
+	"net/http"
+
+	"github.com/rowlock/rowlock/internal/egress"
+)
+
+// Code is the stable, machine-readable name of a problem.
+type Code string
+
+// The codes. They are part of the API: one is never renamed, and never comes
+// with another status.
+const (
+	InvalidJSON      Code = "invalid_json"
+	BadRequest       Code = "bad_request"
+	Unauthorized     Code = "unauthorized"
+	ScopeMissing     Code = "scope_missing"
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	RequestTimeout   Code = "request_timeout"
+
+	UIDTaken         Code = "uid_taken"
+	EmailTaken       Code = "email_taken"
+	BuiltIn          Code = "built_in"
+	DeliveryInFlight Code = "delivery_in_flight"
+	DeliveryChanged  Code = "delivery_changed"
+	AttemptsUsedUp   Code = "attempts_used_up"
+	EndpointInactive Code = "endpoint_not_active"
+	StateChanged     Code = "state_changed"
+	LastSecret       Code = "last_secret"
+	TooManySecrets   Code = "too_many_secrets"
+	LimitReached     Code = "limit_reached"
+
+	Expired        Code = "expired"
+	PayloadDeleted Code = "payload_deleted"
+
+	PayloadTooLarge Code = "payload_too_large"
+
+	Invalid       Code = "invalid"
+	InvalidCursor Code = "invalid_cursor"
+	TypeReserved  Code = "type_reserved"
+	KeyReused     Code = "idempotency_key_reused"
+	TooManyEvents Code = "too_many_events"
+	RateLimited   Code = "rate_limited"
+	Internal      Code = "internal"
+	Overloaded    Code = "overloaded"
+	Unavailable   Code = "unavailable"
+	SigMissing    Code = "signature_missing"
+	SigMalformed  Code = "signature_malformed"
+	SigTimestamp  Code = "timestamp_out_of_range"
+	SigMismatch   Code = "signature_mismatch"
+)
+
+// Meaning is what a code always says.
+type Meaning struct {
+	Code Code
+	// Status is the HTTP status.
+	Status int
+	// Title is the same for every occurrence.
+	Title string
+	// Advice says what to do about it.
+	Advice string
+}
+
+// Meanings is every code, by status, for answers and for the documentation.
+var Meanings = []Meaning{
+	{InvalidJSON, http.StatusBadRequest, "The body is not JSON", "Send one JSON object, in UTF-8."},
+	{BadRequest, http.StatusBadRequest, "The request cannot be read", "Check what stands between you and the server: the request did not arrive whole."},
+	{Unauthorized, http.StatusUnauthorized, "No valid API key", "Send Authorization: Bearer rk_… with a key that has neither ended nor been revoked."},
+	{SigMissing, http.StatusUnauthorized, "The signature is missing", "Ingest only. Check that the provider signs, and that no proxy removes the header."},
+	{SigMalformed, http.StatusUnauthorized, "The signature cannot be read", "Ingest only. Check that the source's kind is the provider's."},
+	{SigTimestamp, http.StatusUnauthorized, "The signed time is out of range", "Ingest only. Check the sender's clock, or widen the source's tolerance."},
+	{SigMismatch, http.StatusUnauthorized, "The signature does not match", "Ingest only. Check the source's secret, and that no proxy changes the body."},
+	{ScopeMissing, http.StatusForbidden, "The API key lacks a scope", "Use a key with the scope that the operation names."},
+	{NotFound, http.StatusNotFound, "Not found", "Check the path and the id, and that the key belongs to the object's account."},
+	{MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed", "The Allow header lists the methods of this path."},
+	{RequestTimeout, http.StatusRequestTimeout, "The body did not arrive in time", "Send it again, faster."},
+	{UIDTaken, http.StatusConflict, "The uid is taken", "Another object of the account has this uid. Choose another."},
+	{EmailTaken, http.StatusConflict, "The address is taken", "Another user has this address."},
+	{BuiltIn, http.StatusConflict, "Built in", "The object is part of the product: it can be read, and nothing else."},
+	{DeliveryInFlight, http.StatusConflict, "The delivery is being sent", "Wait for the end of the attempt."},
+	{DeliveryChanged, http.StatusConflict, "The delivery has changed", "Read it again: it is no longer in the state that you saw."},
+	{AttemptsUsedUp, http.StatusConflict, "The attempts are used up", "The delivery has had as many attempts as one can have."},
+	{EndpointInactive, http.StatusConflict, "The endpoint is not active", "Resume the endpoint first."},
+	{StateChanged, http.StatusConflict, "Not possible in this state", "Read the object again: in its state this cannot be done."},
+	{LastSecret, http.StatusConflict, "The last live secret", "Rotate the secret before you end it."},
+	{TooManySecrets, http.StatusConflict, "Too many live secrets", "End one first, or rotate with a shorter overlap."},
+	{LimitReached, http.StatusConflict, "Limit reached", "The account has as many of these as it may."},
+	{Expired, http.StatusGone, "Expired", "The object's retention is over."},
+	{PayloadDeleted, http.StatusGone, "The payload was deleted", "The event is there; its payload was deleted and cannot be had back."},
+	{PayloadTooLarge, http.StatusRequestEntityTooLarge, "Too large", "Send less: put large things elsewhere and their address into the data."},
+	{Invalid, http.StatusUnprocessableEntity, "The request is not valid", "The errors say what is wrong, and where."},
+	{InvalidCursor, http.StatusUnprocessableEntity, "Not a cursor of this list", "Use next_cursor of the same list as it came, or begin without one."},
+	{TypeReserved, http.StatusUnprocessableEntity, "The event type is reserved", "Types that begin with rowlock. are Rowlock's own. Choose another."},
+	{egress.CodeURLInvalid, http.StatusUnprocessableEntity, "Not a URL", "Give a whole address, such as https://example.com/hooks."},
+	{egress.CodeURLScheme, http.StatusUnprocessableEntity, "The URL's scheme", "Begin it with https:// or http://."},
+	{egress.CodeURLHost, http.StatusUnprocessableEntity, "The URL's host", "Name a host that can exist."},
+	{egress.CodeURLPort, http.StatusUnprocessableEntity, "The URL's port", "Ports are 1 to 65535."},
+	{egress.CodeURLCredentials, http.StatusUnprocessableEntity, "Credentials in the URL", "Take user and password out; a header can carry them."},
+	{egress.CodeURLFragment, http.StatusUnprocessableEntity, "A fragment in the URL", "Take it out: it is never sent."},
+	{egress.CodeURLPlainHTTP, http.StatusUnprocessableEntity, "Plain http", "Use https, or have the network allowed with ROWLOCK_ALLOW_NETWORKS."},
+	{egress.CodeURLAddress, http.StatusUnprocessableEntity, "An address that must not be reached", "Use a public address, or have the network allowed with ROWLOCK_ALLOW_NETWORKS."},
+	{KeyReused, http.StatusUnprocessableEntity, "The idempotency key was used for another event", "Use a new key, or send exactly what was sent with it first."},
+	{TooManyEvents, http.StatusUnprocessableEntity, "Too many events", "Send at most 1,000 events in one request."},
+	{RateLimited, http.StatusTooManyRequests, "Too many requests", "Nothing was stored. Try again after the time in Retry-After."},
+	{Internal, http.StatusInternalServerError, "A fault of ours", "Try again. The server's log has more, under the answer's X-Request-Id."},
+	{Overloaded, http.StatusServiceUnavailable, "Too much to do", "Nothing was stored. Try again after the time in Retry-After."},
+	{Unavailable, http.StatusServiceUnavailable, "The database cannot be reached", "Try again after the time in Retry-After."},
+}
+
+var byCode = func() map[Code]Meaning {
+	m := make(map[Code]Meaning, len(Meanings))
+	for _, meaning := range Meanings {
+		m[meaning.Code] = meaning
+	}
+	return m
+}()

@@ -1,0 +1,165 @@
+package problem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/body"
+	"github.com/rowlock/rowlock/internal/signature"
+)
+
+const (
+	// retryUnavailable is when to try again while the database is away: a
+	// fail-over takes some seconds.
+	retryUnavailable = 5 * time.Second
+	// retryOverloaded is when to try again when the accept queue is full: it
+	// empties within a second.
+	retryOverloaded = time.Second
+)
+
+// bySentinel is the one table from what went wrong to the answer.
+var bySentinel = []struct {
+	err  error
+	code Code
+}{
+	{gateway.ErrUnavailable, Unavailable},
+	{gateway.ErrOverloaded, Overloaded},
+	{context.DeadlineExceeded, Unavailable},
+	{context.Canceled, Unavailable}, // nobody is there to read it
+	{gateway.ErrRateLimited, RateLimited},
+	{gateway.ErrBadID, NotFound},
+	{gateway.ErrNotFound, NotFound},
+	{gateway.ErrExpired, Expired},
+	{gateway.ErrPayloadGone, PayloadDeleted},
+	{gateway.ErrUIDTaken, UIDTaken},
+	{gateway.ErrEmailTaken, EmailTaken},
+	{gateway.ErrBuiltIn, BuiltIn},
+	{gateway.ErrKeyReused, KeyReused},
+	{gateway.ErrDeliveryInFlight, DeliveryInFlight},
+	{gateway.ErrDeliveryChanged, DeliveryChanged},
+	{gateway.ErrAttemptsUsedUp, AttemptsUsedUp},
+	{gateway.ErrNotActive, EndpointInactive},
+	{gateway.ErrStateChanged, StateChanged},
+	{gateway.ErrLastSecret, LastSecret},
+	{gateway.ErrTooManySecrets, TooManySecrets},
+	{gateway.ErrLimitReached, LimitReached},
+	{body.ErrTimeout, RequestTimeout},
+	{body.ErrBroken, BadRequest},
+}
+
+// From turns an error of a use case, the store or the reading of a request
+// into the answer. An error that it does not know is a fault of ours.
+func From(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if p := fromDetailed(err); p != nil {
+		return p
+	}
+	for _, known := range bySentinel {
+		if errors.Is(err, known.err) {
+			return withRetry(New(known.code, ""))
+		}
+	}
+	return New(Internal, "")
+}
+
+// fromDetailed knows the errors that carry more than what they are.
+func fromDetailed(err error) *Problem {
+	if faults := invalid(err); len(faults) > 0 {
+		return fromInvalid(faults)
+	}
+	if e, ok := errors.AsType[*signature.Refusal](err); ok {
+		return New(Code(e.Code), e.Detail)
+	}
+	if e, ok := errors.AsType[*accept.RateLimitedError](err); ok {
+		return rateLimited(e)
+	}
+	if e, ok := errors.AsType[*body.TooLargeError](err); ok {
+		return New(PayloadTooLarge, fmt.Sprintf("The limit is %d bytes.", e.Limit))
+	}
+	return nil
+}
+
+// invalid collects the input's faults: a use case joins several.
+func invalid(err error) []*gateway.InvalidError {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *gateway.InvalidError:
+		return []*gateway.InvalidError{e}
+	case interface{ Unwrap() error }:
+		return invalid(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*gateway.InvalidError
+		for _, one := range e.Unwrap() {
+			all = append(all, invalid(one)...)
+		}
+		return all
+	default:
+		return nil
+	}
+}
+
+// fromInvalid takes the first code that says more than "invalid".
+func fromInvalid(invalid []*gateway.InvalidError) *Problem {
+	code := Invalid
+	faults := make([]Fault, len(invalid))
+	for i, e := range invalid {
+		faults[i] = Fault{Message: e.Detail, Location: "body." + e.Field}
+		if code == Invalid && e.Code != "" {
+			code = Code(e.Code)
+		}
+	}
+	return New(code, "", faults...)
+}
+
+// rateLimited tells the limit in the headers that clients look for. A limit of
+// zero is not a rate.
+func rateLimited(e *accept.RateLimitedError) *Problem {
+	p := New(RateLimited, e.Detail).RetryAfter(e.Retry)
+	if e.Limit == 0 {
+		return p
+	}
+	return p.With("RateLimit-Limit", strconv.Itoa(e.Limit)).
+		With("RateLimit-Remaining", "0").
+		With("RateLimit-Reset", strconv.Itoa(seconds(e.Retry)))
+}
+
+func withRetry(p *Problem) *Problem {
+	switch p.Code {
+	case Unavailable:
+		return p.RetryAfter(retryUnavailable)
+	case Overloaded, RateLimited:
+		return p.RetryAfter(retryOverloaded)
+	case Unauthorized:
+		return p.With("WWW-Authenticate", "Bearer")
+	default:
+		return p
+	}
+}
+
+// FromStatus is for what the router and net/http refuse before any code of
+// ours has seen it.
+func FromStatus(status int) *Problem {
+	switch status {
+	case http.StatusNotFound:
+		return New(NotFound, "There is nothing at this address.")
+	case http.StatusMethodNotAllowed:
+		return New(MethodNotAllowed, "")
+	case http.StatusRequestEntityTooLarge:
+		return New(PayloadTooLarge, "")
+	case http.StatusUnauthorized:
+		return withRetry(New(Unauthorized, ""))
+	case http.StatusUnprocessableEntity:
+		return New(Invalid, "")
+	}
+	if status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+		return New(BadRequest, "")
+	}
+	return New(Internal, "")
+}

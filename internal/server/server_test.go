@@ -1,0 +1,156 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/rowlock/rowlock/internal/server"
+)
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func TestEveryAnswerCarriesSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, path := range []string{"/", "/healthz", "/readyz", "/api/docs", "/api/docs/docs.css", "/api/openapi.json", "/api/v1/events", "/api/v1/nothing", "/ingest/x"} {
+		got := b.send(t, http.MethodGet, b.url+path, nil)
+		policy := got.Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe-") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		if got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Referrer-Policy") == "" || got.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %v", path, got.Header)
+		}
+	}
+}
+
+func TestRouterRefusesWithProblems(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		code         string
+	}{
+		{http.MethodGet, "/", 404, "not_found"},
+		{http.MethodGet, "/api/v1/nothing", 404, "not_found"},
+		{http.MethodGet, "/api/v1/", 404, "not_found"},
+		{http.MethodGet, "/api/v2/events", 404, "not_found"},
+		{http.MethodPut, "/api/v1/events", 405, "method_not_allowed"},
+		{http.MethodDelete, "/api/v1/endpoints", 405, "method_not_allowed"},
+		{http.MethodHead, "/api/v1/endpoints", 405, "method_not_allowed"},
+	} {
+		got := b.send(t, c.method, b.url+c.path, nil)
+		if c.method == http.MethodHead { // has no body to check
+			if got.StatusCode != c.status {
+				t.Errorf("%s %s: %d", c.method, c.path, got.StatusCode)
+			}
+			continue
+		}
+		checkProblem(t, got, c.status, c.code)
+		if c.status == 405 && got.Header.Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow header", c.method, c.path)
+		}
+	}
+}
+
+func TestReadyNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("host=db.internal user=secret")
+	b := newBundle(t, func(d *server.Deps) {
+		d.Ready = []server.Check{
+			{Name: "database", Ready: func(context.Context) error { return nil }},
+			{Name: "migrations", Ready: func(context.Context) error { return fault }},
+		}
+	})
+	got := b.send(t, http.MethodGet, b.url+"/readyz", nil)
+	if got.StatusCode != http.StatusServiceUnavailable {
+		t.Fatalf("%d %s", got.StatusCode, got.text)
+	}
+	if want := `{"ready":false,"missing":["migrations"]}`; strings.TrimSpace(string(got.text)) != want {
+		t.Errorf("%s, want %s", got.text, want)
+	}
+	if !strings.Contains(b.log.String(), "db.internal") {
+		t.Error("the log does not say why")
+	}
+}
+
+func TestReadyUntilDraining(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	if got := b.send(t, http.MethodGet, b.url+"/readyz", nil); got.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", got.StatusCode, got.text)
+	}
+	b.server.Drain()
+	if got := b.send(t, http.MethodGet, b.url+"/readyz", nil); got.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("draining: %d %s", got.StatusCode, got.text)
+	}
+	if got := b.send(t, http.MethodGet, b.url+"/healthz", nil); got.StatusCode != http.StatusOK {
+		t.Errorf("alive: %d", got.StatusCode)
+	}
+}
+
+func TestRolesThatAreOffHaveNoRoutes(t *testing.T) {
+	t.Parallel()
+	api := newBundle(t, func(d *server.Deps) { d.ServeIngest = false })
+	checkProblem(t, api.send(t, http.MethodPost, api.url+"/ingest/x", "{}"), 404, "not_found")
+	ingest := newBundle(t, func(d *server.Deps) { d.ServeAPI = false })
+	checkProblem(t, ingest.send(t, http.MethodGet, ingest.url+"/api/v1/events", nil), 404, "not_found")
+	checkProblem(t, ingest.send(t, http.MethodGet, ingest.url+"/api/docs", nil), 404, "not_found")
+}
+
+func TestAddressInUseStopsTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	second := server.New(server.Deps{Listen: strings.TrimPrefix(b.url, "http://"), Log: discard()})
+	if err := second.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "listen on") {
+		t.Errorf("started on an address in use: %v", err)
+	}
+}
+
+func TestMetricsCountByRoute(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	n := b.newTenant(t)
+	n.must(202, http.MethodPost, "/events", `{"type":"a.b","data":1}`, "Idempotency-Key", "k")
+	n.must(200, http.MethodPost, "/events", `{"type":"a.b","data":1}`, "Idempotency-Key", "k")
+	b.send(t, http.MethodGet, b.url+"/made/up/by/a/stranger", nil)
+	numbers := string(b.send(t, http.MethodGet, b.metrics+"/metrics", nil).text)
+	for _, want := range []string{
+		`rowlock_http_requests_total{method="POST",route="/api/v1/events",status="202"} 1`,
+		`rowlock_http_requests_total{method="POST",route="/api/v1/events",status="200"} 1`,
+		`rowlock_events_accepted_total{duplicate="false",via="api"} 1`,
+		`rowlock_events_accepted_total{duplicate="true",via="api"} 1`,
+		"go_goroutines",
+	} {
+		if !strings.Contains(numbers, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(numbers, "stranger") {
+		t.Error("an address as it came became a label")
+	}
+}
+
+func TestProfilesAreOnTheMetricsListenerAlone(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	if got := b.send(t, http.MethodGet, b.metrics+"/debug/pprof/goroutine?debug=1", nil); got.StatusCode != http.StatusOK {
+		t.Errorf("profile: %d", got.StatusCode)
+	}
+	checkProblem(t, b.send(t, http.MethodGet, b.url+"/debug/pprof/goroutine", nil), 404, "not_found")
+	checkProblem(t, b.send(t, http.MethodGet, b.url+"/metrics", nil), 404, "not_found")
+}

@@ -6,6 +6,10 @@ import "time"
 // its own applications publish.
 const SourceKindAPI = "api"
 
+// IngestPath is the path below which sources take requests; the source's token
+// follows.
+const IngestPath = "/ingest/"
+
 // SourceState says whether a source's events are decided.
 type SourceState string
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/rowlock/rowlock/internal/server/ingest"
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // observe counts and logs every request once it is answered, with the route's
@@ -55,8 +55,8 @@ func (s *Server) logAccess(c echo.Context, took time.Duration) {
 // maskPath leaves out of an ingest address what names the source: who has it
 // can send to a source that asks for no signature. Queries are never logged.
 func maskPath(path string) string {
-	if strings.HasPrefix(path, ingest.Prefix) {
-		return ingest.Prefix + "[token]"
+	if strings.HasPrefix(path, gateway.IngestPath) {
+		return gateway.IngestPath + "[token]"
 	}
 	return path
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/api/strictjson"
-	"github.com/rowlock/rowlock/internal/server/ingest"
 	"github.com/rowlock/rowlock/internal/source"
 )
 
@@ -38,7 +37,7 @@ func (a *API) sourceViewer(who caller) func(gateway.Source) sourceView {
 			v.Settings = s.Settings
 		}
 		if secrets && s.Kind != gateway.SourceKindAPI {
-			address := a.BaseURL + ingest.Prefix + s.Token
+			address := a.BaseURL + gateway.IngestPath + s.Token
 			v.IngestURL = &address
 		}
 		return v

@@ -17,9 +17,6 @@ import (
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
-// Prefix is the path below which every source has its address.
-const Prefix = "/ingest/"
-
 // deadline bounds one request's work. Past it the provider is told to come
 // again: every one of them has given up by then.
 const deadline = 20 * time.Second
@@ -42,8 +39,8 @@ type Options struct {
 // Install adds the routes.
 func Install(e *echo.Echo, o Options) {
 	h := handler{o}
-	e.Any(Prefix+":token", h.receive)
-	e.Any(Prefix+":token/*", h.receive)
+	e.Any(gateway.IngestPath+":token", h.receive)
+	e.Any(gateway.IngestPath+":token/*", h.receive)
 }
 
 type handler struct{ Options }
@@ -92,12 +89,12 @@ func canBeToken(text string) bool {
 func (h handler) incoming(c echo.Context, sent []byte) accept.Incoming {
 	r := c.Request()
 	token := c.Param("token")
-	_, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")
+	_, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), gateway.IngestPath), "/")
 	if rest != "" {
 		rest = "/" + rest
 	}
 	return accept.Incoming{
 		Token: token, Method: r.Method, Path: rest, Query: r.URL.RawQuery,
-		Header: r.Header, Body: sent, URL: h.BaseURL + Prefix + token,
+		Header: r.Header, Body: sent, URL: h.BaseURL + gateway.IngestPath + token,
 	}
 }

@@ -30,7 +30,10 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_account_idx ON deliveries (account_id, id);
 CREATE INDEX deliveries_endpoint_idx ON deliveries (endpoint_id, id);
 CREATE INDEX deliveries_due_idx ON deliveries (endpoint_id, priority, next_attempt_at) WHERE status = 'pending';
-CREATE INDEX deliveries_sending_idx ON deliveries (endpoint_id) WHERE status = 'sending';
+-- What is open is listed endpoint by endpoint, since the endpoint's state says
+-- whether it is shown as held: no list walks what was delivered.
+CREATE INDEX deliveries_pending_idx ON deliveries (endpoint_id, id) WHERE status = 'pending';
+CREATE INDEX deliveries_sending_idx ON deliveries (endpoint_id, id) WHERE status = 'sending';
 CREATE INDEX deliveries_odd_idx ON deliveries (account_id, status, id) WHERE status IN ('failed', 'suppressed', 'cancelled', 'expired');
 CREATE INDEX deliveries_trouble_idx ON deliveries (account_id, last_outcome, id) WHERE last_outcome <> 'succeeded';
 

@@ -106,7 +106,7 @@ func readPassword(stdin io.Reader) (string, error) {
 
 func printAccount(w io.Writer, created app.CreatedAccount, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(w).Encode(created); err != nil {
+		if err := json.NewEncoder(w).Encode(created); err != nil { //nolint:gosec // the key is what was asked for
 			return fmt.Errorf("print account: %w", err)
 		}
 		return nil

@@ -28,7 +28,7 @@ type program struct {
 // run carries out one call until it is done or ctx is, and returns the exit
 // code.
 func run(ctx context.Context, p program) int {
-	root := newRoot(p)
+	root := newRoot(p) //nolint:contextcheck // each command gets ctx from ExecuteContextC
 	root.SetArgs(p.args)
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)

@@ -122,19 +122,33 @@ func (c *committer) gather(first *waiting) []*waiting {
 // the database is gone, which it would be for each of them.
 func (c *committer) commit(batch []*waiting) {
 	err := c.tryCommit(batch)
-	switch {
-	case err == nil:
-	case len(batch) == 1 || errors.Is(err, gateway.ErrUnavailable) || store.IsUnknownFate(err):
-		c.log.Warn("accepting refused", "requests", len(batch), "error", err)
-		finish(batch, refusal(err))
-		return
-	default:
-		for _, w := range batch {
-			c.commit([]*waiting{w})
-		}
+	if err == nil || len(batch) == 1 || isGone(err) {
+		c.settle(batch, err)
 		return
 	}
-	finish(batch, nil)
+	c.log.Warn("accepting one by one", "requests", len(batch), "error", err)
+	for i := range batch {
+		one := batch[i : i+1]
+		if err = c.tryCommit(one); isGone(err) {
+			c.settle(batch[i:], err)
+			return
+		}
+		c.settle(one, err)
+	}
+}
+
+// isGone tells whether a transaction failed for a reason that the next one
+// will have too.
+func isGone(err error) bool {
+	return errors.Is(err, gateway.ErrUnavailable) || store.IsUnknownFate(err)
+}
+
+// settle tells those who wait what became of them.
+func (c *committer) settle(batch []*waiting, err error) {
+	if err != nil {
+		c.log.Warn("accepting refused", "requests", len(batch), "error", err)
+	}
+	finish(batch, refusal(err))
 }
 
 // refusal makes sure that a caller is told to come back, whatever it was.

@@ -13,19 +13,21 @@ import (
 // can live with: no endpoint asked for it, its rule failed, its subject is
 // unknown. gateway.ErrStateChanged tells that it is in no such state.
 func (s *Service) Reprocess(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EventID) error {
-	return s.store.InTx(ctx, func(tx store.Tx) error {
-		reopened, err := tx.ReopenEvent(ctx, account, id, gateway.ReprocessableStatuses)
-		if err != nil {
+	reopened := false
+	err := s.store.InTx(ctx, func(tx store.Tx) (err error) {
+		reopened, err = tx.ReopenEvent(ctx, account, id, gateway.ReprocessableStatuses)
+		if err != nil || !reopened {
 			return err
-		}
-		if !reopened {
-			return s.whyNot(ctx, account, id)
 		}
 		if err := tx.Enqueue(ctx, job.Process{EventIDs: []gateway.EventID{id}}); err != nil {
 			return err
 		}
 		return tx.Audit(ctx, account, actor, "event.process", id.String(), "", s.clock.NewID())
 	})
+	if err != nil || reopened {
+		return err
+	}
+	return s.whyNot(ctx, account, id)
 }
 
 func (s *Service) whyNot(ctx context.Context, account gateway.AccountID, id gateway.EventID) error {

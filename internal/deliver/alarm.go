@@ -28,13 +28,18 @@ func (s *Service) RingAlarms(ctx context.Context) (int, error) {
 			return err
 		}
 		rung = len(lanes)
-		jobs := make([]job.Args, len(lanes))
-		for i, l := range lanes {
-			jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
-		}
-		return tx.Enqueue(ctx, jobs...)
+		return tx.Enqueue(ctx, deliverJobs(lanes)...)
 	})
 	return rung, err
+}
+
+// deliverJobs are the jobs that have lanes drained.
+func deliverJobs(lanes []store.LaneRef) []job.Args {
+	jobs := make([]job.Args, len(lanes))
+	for i, l := range lanes {
+		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
+	}
+	return jobs
 }
 
 // RepairLanes gives an alarm to lanes that have open deliveries and neither
@@ -57,7 +62,32 @@ func (s *Service) wakeAt(ref store.LaneRef, at time.Time) {
 	if wait > nearAlarm {
 		return
 	}
-	time.AfterFunc(max(wait, time.Millisecond), func() { s.Wake([]store.LaneRef{ref}) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set, ok := s.alarms[ref.EndpointID]
+	if ok && !set.at.After(at) {
+		return
+	}
+	if ok {
+		set.timer.Stop()
+	}
+	s.alarms[ref.EndpointID] = alarm{at: at, timer: time.AfterFunc(max(wait, time.Millisecond), func() { s.ring(ref, at) })}
+}
+
+// alarm is the earliest time for which a lane is to be woken.
+type alarm struct {
+	at    time.Time
+	timer *time.Timer
+}
+
+// ring wakes a lane whose alarm has come.
+func (s *Service) ring(ref store.LaneRef, at time.Time) {
+	s.mu.Lock()
+	if s.alarms[ref.EndpointID].at.Equal(at) {
+		delete(s.alarms, ref.EndpointID)
+	}
+	s.mu.Unlock()
+	s.Wake([]store.LaneRef{ref})
 }
 
 func (s *Service) enqueue(ctx context.Context, jobs ...job.Args) error {

@@ -48,6 +48,7 @@ type Service struct {
 	mu      sync.Mutex
 	running bool
 	drains  map[gateway.EndpointID]*drain
+	alarms  map[gateway.EndpointID]alarm
 	all     sync.WaitGroup
 	// stop ends when lanes are to be handed over, abort when sends are to end.
 	stop, abort context.Context
@@ -55,7 +56,7 @@ type Service struct {
 
 // New makes a Service. It sends nothing before Run.
 func New(o Options) *Service {
-	return &Service{Options: o, slots: newSlots(o.Workers), drains: map[gateway.EndpointID]*drain{}}
+	return &Service{Options: o, slots: newSlots(o.Workers), drains: map[gateway.EndpointID]*drain{}, alarms: map[gateway.EndpointID]alarm{}}
 }
 
 // Run lets lanes be drained until ctx ends; then it takes nothing more, lets
@@ -71,6 +72,9 @@ func (s *Service) Run(ctx context.Context) {
 	defer timer.Stop()
 	s.mu.Lock()
 	s.running = false
+	for _, a := range s.alarms {
+		a.timer.Stop()
+	}
 	s.mu.Unlock()
 	s.all.Wait()
 }

@@ -82,6 +82,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 			return false, nil
 		case err != nil:
 			h.service.Log.Warn("recording deliveries", "endpoint", h.lane.EndpointID, "error", err)
+			h.recordApart(ctx, err)
 			pause(h.sendCtx, retryPause) //nolint:contextcheck // what was sent is recorded after a stop, too
 			if h.sendCtx.Err() == nil {
 				continue
@@ -117,8 +118,12 @@ func (h *hold) end() {
 func (h *hold) idle() bool { return h.inFlight == 0 && len(h.unrecorded) == 0 }
 
 // taking tells whether anything more may be taken now.
-func (h *hold) taking(ctx context.Context) bool {
-	return !h.inactive && !h.handOver && !h.uncertain && ctx.Err() == nil && !h.asleep()
+func (h *hold) taking(ctx context.Context) bool { return !h.inactive && h.willing(ctx) }
+
+// willing is taking, if the endpoint is active: each turn reads anew whether
+// it is.
+func (h *hold) willing(ctx context.Context) bool {
+	return !h.handOver && !h.uncertain && ctx.Err() == nil && !h.asleep()
 }
 
 func (h *hold) asleep() bool {
@@ -197,9 +202,14 @@ func (h *hold) gather(first sent) {
 	}
 }
 
-// room is how many more sends the lane is wide enough for.
+// room is how many more sends the lane is wide enough for. Before the first
+// turn the endpoint's own limit is not known: the turn reads and applies it.
 func (h *hold) room() int {
-	return max(min(h.lane.Flow.Cap, max(h.target.MaxInFlight, 1))-h.inFlight, 0)
+	width := h.lane.Flow.Cap
+	if limit := h.target.MaxInFlight; limit > 0 {
+		width = min(width, limit)
+	}
+	return max(width-h.inFlight, 0)
 }
 
 // considerHandOver gives the lane away after a while, if somebody is there to

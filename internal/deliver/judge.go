@@ -21,12 +21,12 @@ type health struct {
 	onlyOwn bool
 }
 
-func healthOf(results []sent, changed map[gateway.DeliveryID]bool) health {
+func healthOf(results []sent, changed map[gateway.AttemptID]bool) health {
 	h := health{onlyOwn: true}
 	for i := range results {
 		r := &results[i]
 		switch {
-		case r.NoAttempt || !changed[r.Attempt.DeliveryID]:
+		case r.NoAttempt || !changed[r.Attempt.ID()]:
 		case r.Attempt.Outcome == gateway.OutcomeSucceeded:
 			h.succeeded, h.failedAfter = true, false
 		default:
@@ -41,7 +41,7 @@ func healthOf(results []sent, changed map[gateway.DeliveryID]bool) health {
 // judge writes what the results mean for the endpoint, and only when that
 // changes something: a success ends a run of failures, a failure adds to it,
 // 410 or the last failure allowed disables.
-func (h *hold) judge(ctx context.Context, tx store.Tx, failures int, changed map[gateway.DeliveryID]bool) error {
+func (h *hold) judge(ctx context.Context, tx store.Tx, failures int, changed map[gateway.AttemptID]bool) error {
 	health := healthOf(h.unrecorded, changed)
 	if health.succeeded && failures > 0 {
 		if err := tx.ResetFailures(ctx, h.lane); err != nil {

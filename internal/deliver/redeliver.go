@@ -3,41 +3,42 @@ package deliver
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
+// errRefused ends a transaction whose guard let nothing happen. Why is asked
+// afterwards: a transaction that waits for a second connection could wait for
+// one that others hold who do the same.
+var errRefused = errors.New("refused by the guard")
+
 // Redeliver has a delivery sent again, or, if it is pending, sent now.
 // ifAttempts is how many attempts the presser saw; nil is how many there are.
-// The delivery's present state is returned in any case: gateway.
-// ErrDeliveryChanged tells that it is not what the presser saw and nothing was
-// done, ErrDeliveryInFlight that it is being sent, ErrPayloadGone that there is
-// nothing left to send.
+// The delivery's present state is returned in any case. Errors: gateway.
+// ErrDeliveryChanged when it is not what the presser saw, ErrDeliveryInFlight
+// while it is being sent, ErrPayloadGone, ErrNotActive when its endpoint was
+// deleted, ErrAttemptsUsedUp.
 func (s *Service) Redeliver(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int) (gateway.Delivery, error) {
 	var now gateway.Delivery
-	err := s.Store.InTx(ctx, func(tx store.Tx) error {
-		var err error
+	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
 		now, err = s.reopen(ctx, tx, account, actor, id, ifAttempts)
 		return err
 	})
-	if err != nil && !isState(err) {
-		return now, err
-	}
-	if err == nil {
+	switch {
+	case errors.Is(err, errRefused):
+		return now, s.whyNotReopened(ctx, account, now, ifAttempts)
+	case err == nil:
 		s.Wake([]store.LaneRef{{AccountID: account, EndpointID: now.EndpointID}})
 	}
 	return now, err
 }
 
-// isState tells errors with which the present state is returned.
-func isState(err error) bool {
-	return errors.Is(err, gateway.ErrDeliveryChanged) || errors.Is(err, gateway.ErrDeliveryInFlight)
-}
-
 // reopen is the transaction of one redelivery. The lane is woken first: every
-// transaction locks a lane before its deliveries.
+// transaction locks a lane before its deliveries, and a deletion of the
+// endpoint waits for it.
 func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int) (gateway.Delivery, error) {
 	before, err := tx.DeliveryInTx(ctx, account, id)
 	if err != nil {
@@ -55,11 +56,11 @@ func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.Accou
 		return before, err
 	}
 	now, err := tx.DeliveryInTx(ctx, account, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return now, err
-	}
-	if !reopened {
-		return now, s.whyNotReopened(ctx, account, now, seen)
+	case !reopened:
+		return now, errRefused
 	}
 	if err := tx.Audit(ctx, account, actor, "delivery.redeliver", id.String(), "", s.Clock.NewID()); err != nil {
 		return now, err
@@ -67,14 +68,19 @@ func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.Accou
 	return now, tx.Enqueue(ctx, job.Deliver{AccountID: account, EndpointID: now.EndpointID})
 }
 
-func (s *Service) whyNotReopened(ctx context.Context, account gateway.AccountID, now gateway.Delivery, seen int) error {
+func (s *Service) whyNotReopened(ctx context.Context, account gateway.AccountID, now gateway.Delivery, ifAttempts *int) error {
 	if _, err := s.Store.Body(ctx, account, now.EventID); err != nil {
 		return err
 	}
+	if _, err := s.Store.Endpoint(ctx, account, now.EndpointID); errors.Is(err, gateway.ErrNotFound) {
+		return gateway.ErrNotActive
+	} else if err != nil {
+		return err
+	}
 	switch {
-	case now.Attempts >= gateway.MaxAttempts:
+	case now.Attempts > gateway.MaxReopenedAttempts:
 		return gateway.ErrAttemptsUsedUp
-	case now.Attempts != seen:
+	case ifAttempts != nil && now.Attempts != *ifAttempts:
 		return gateway.ErrDeliveryChanged
 	case now.Status == gateway.DeliverySending, now.Status == gateway.DeliveryHeld:
 		return gateway.ErrDeliveryInFlight
@@ -89,11 +95,6 @@ func (s *Service) RedeliverEvent(ctx context.Context, account gateway.AccountID,
 	if _, err := s.Store.Body(ctx, account, event); err != nil {
 		return nil, err
 	}
-	if endpoint != nil {
-		if _, err := s.Store.Endpoint(ctx, account, *endpoint); err != nil {
-			return nil, err
-		}
-	}
 	var deliveries []gateway.Delivery
 	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
 		deliveries, err = s.reopenEvent(ctx, tx, account, actor, event, endpoint)
@@ -105,12 +106,14 @@ func (s *Service) RedeliverEvent(ctx context.Context, account gateway.AccountID,
 	return deliveries, err
 }
 
+// reopenEvent is the transaction of an event's redelivery: the lanes first, in
+// the order of their ids, then the deliveries.
 func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, endpoint *gateway.EndpointID) ([]gateway.Delivery, error) {
-	made := int64(0)
+	if err := wakeLanes(ctx, tx, account, event, endpoint); err != nil {
+		return nil, err
+	}
 	if endpoint != nil {
-		var err error
-		made, err = tx.InsertDeliveries(ctx, []store.NewDelivery{{AccountID: account, EventID: event, EndpointID: *endpoint}})
-		if err != nil {
+		if err := addDelivery(ctx, tx, account, event, *endpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -118,27 +121,46 @@ func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.
 	if err != nil {
 		return nil, err
 	}
-	if made > 0 {
-		return deliveries, s.wakeLanes(ctx, tx, account, actor, event, deliveries)
-	}
 	for _, d := range deliveries {
 		if _, err := tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.wakeLanes(ctx, tx, account, actor, event, deliveries); err != nil {
+	if err := tx.Enqueue(ctx, deliverJobs(lanesOf(deliveries))...); err != nil {
+		return nil, err
+	}
+	if err := tx.Audit(ctx, account, actor, "event.redeliver", event.String(), "", s.Clock.NewID()); err != nil {
 		return nil, err
 	}
 	return tx.EventDeliveries(ctx, account, event, endpoint)
 }
 
-func (s *Service) wakeLanes(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, deliveries []gateway.Delivery) error {
+// wakeLanes wakes the lanes of the event's deliveries, or the one endpoint's.
+func wakeLanes(ctx context.Context, tx store.Tx, account gateway.AccountID, event gateway.EventID, endpoint *gateway.EndpointID) error {
+	if endpoint != nil {
+		return tx.WakeLane(ctx, account, *endpoint)
+	}
+	deliveries, err := tx.EventDeliveries(ctx, account, event, nil)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(deliveries, func(a, b gateway.Delivery) int { return a.EndpointID.Compare(b.EndpointID) })
 	for _, d := range deliveries {
-		if err := tx.Enqueue(ctx, job.Deliver{AccountID: account, EndpointID: d.EndpointID}); err != nil {
+		if err := tx.WakeLane(ctx, account, d.EndpointID); err != nil {
 			return err
 		}
 	}
-	return tx.Audit(ctx, account, actor, "event.redeliver", event.String(), "", s.Clock.NewID())
+	return nil
+}
+
+// addDelivery makes the event's delivery to an endpoint, if it has none. The
+// endpoint is read under its lane's lock: a deletion came before, or waits.
+func addDelivery(ctx context.Context, tx store.Tx, account gateway.AccountID, event gateway.EventID, endpoint gateway.EndpointID) error {
+	if _, err := tx.Endpoint(ctx, account, endpoint); err != nil {
+		return err
+	}
+	_, err := tx.InsertDeliveries(ctx, []store.NewDelivery{{AccountID: account, EventID: event, EndpointID: endpoint}})
+	return err
 }
 
 func lanesOf(deliveries []gateway.Delivery) []store.LaneRef {
@@ -173,15 +195,17 @@ func (s *Service) Cancel(ctx context.Context, account gateway.AccountID, actor g
 // DeletePayload deletes an event's bytes for good; what is open of it is
 // cancelled. Doing it again changes nothing.
 func (s *Service) DeletePayload(ctx context.Context, account gateway.AccountID, actor gateway.Actor, event gateway.EventID) error {
-	return s.Store.InTx(ctx, func(tx store.Tx) error {
-		deleted, err := tx.DeletePayload(ctx, account, event)
-		if err != nil {
-			return err
-		}
-		if !deleted {
-			_, err := s.Store.Event(ctx, account, event)
+	deleted := false
+	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
+		deleted, err = tx.DeletePayload(ctx, account, event)
+		if err != nil || !deleted {
 			return err
 		}
 		return tx.Audit(ctx, account, actor, "event.delete_payload", event.String(), "", s.Clock.NewID())
 	})
+	if err != nil || deleted {
+		return err
+	}
+	_, err = s.Store.Event(ctx, account, event)
+	return err
 }

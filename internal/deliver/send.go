@@ -33,9 +33,9 @@ func (h *hold) start(taken []store.Taken) {
 	h.spare -= len(taken)
 	h.inFlight += len(taken)
 	for _, t := range taken {
-		target, slow := h.target, h.slow
+		lane, target, slow := h.lane, h.target, h.slow
 		h.service.all.Go(func() {
-			r := h.service.send(h.sendCtx, h.lane, target, t)
+			r := h.service.send(h.sendCtx, lane, target, t)
 			r.slow = slow
 			h.results <- r
 		})
@@ -47,7 +47,7 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 	r := sent{ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
 	if t.Body == nil {
 		r.Result = store.Result{
-			Attempt: gateway.Attempt{DeliveryID: t.ID, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
+			Attempt: gateway.Attempt{DeliveryID: t.ID, N: t.N, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
 		}
 		return r
 	}
@@ -58,6 +58,9 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 	policy := gateway.RetryPolicy{Schedule: s.schedule(target), StopOn: target.StopOn}
 	now := s.Clock.Now()
 	status, next := policy.Next(answer, t.Step, now, rand.Float64()) //nolint:gosec // spreads load, guards nothing
+	if status == gateway.DeliveryPending && t.N >= gateway.MaxAttempts {
+		status, next = gateway.DeliveryFailed, time.Time{}
+	}
 	r.Result = store.Result{Attempt: attempt, Status: status, NextAttemptAt: next}
 	r.answer, r.cancelled = answer, cancelled
 	return r

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -28,7 +29,6 @@ func (h *hold) turn(ctx context.Context) error {
 		return err
 	}
 	h.unrecorded = h.unrecorded[:0]
-	h.inactive = h.inactive || !t.active
 	if t.active {
 		h.target = t.target
 	}
@@ -52,10 +52,11 @@ func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, e
 	if t.target, t.active, err = h.begin(ctx, tx); err != nil {
 		return t, err
 	}
+	h.inactive = !t.active
 	if err = h.record(ctx, tx, t.target.Failures); err != nil {
 		return t, err
 	}
-	if t.limit = min(want, t.target.MaxInFlight-h.inFlight); t.active && t.limit > 0 {
+	if t.limit = min(want, t.target.MaxInFlight-h.inFlight); !h.inactive && t.limit > 0 {
 		t.taken, err = tx.TakeDue(ctx, h.lane, h.horizon(), t.limit)
 	}
 	return t, err
@@ -77,7 +78,7 @@ func (h *hold) begin(ctx context.Context, tx store.Tx) (store.Target, bool, erro
 // want is how many deliveries to take: what the lane has room for, and slots.
 func (h *hold) want(ctx context.Context) int {
 	h.starved = false
-	if !h.taking(ctx) || !h.mayHaveMore {
+	if !h.willing(ctx) || !h.mayHaveMore {
 		return 0
 	}
 	room := h.room()
@@ -134,11 +135,47 @@ func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
 	var tally store.Tally
 	for i := range results {
 		r := &results[i]
-		if changed[r.Attempt.DeliveryID] && !r.NoAttempt {
+		if changed[r.Attempt.ID()] && !r.NoAttempt {
 			tally.Count(r.Attempt.Outcome, r.Attempt.Duration)
 		}
 	}
 	return tx.AddTally(ctx, h.lane, h.service.Node, tally)
+}
+
+// recordApart records results one by one after a turn failed for a reason that
+// lies in one of them. What the database refuses even then is given up: its
+// delivery is left to the next holder, as if we had died before recording it.
+func (h *hold) recordApart(ctx context.Context, cause error) {
+	if len(h.unrecorded) == 0 || errors.Is(cause, gateway.ErrUnavailable) || store.IsUnknownFate(cause) {
+		return
+	}
+	all := h.unrecorded
+	for i, r := range all {
+		h.unrecorded = []sent{r}
+		err := h.recordOnly(ctx)
+		switch {
+		case err == nil:
+		case errors.Is(err, errLaneLost), errors.Is(err, gateway.ErrUnavailable), store.IsUnknownFate(err):
+			h.unrecorded = all[i:]
+			return
+		default:
+			h.uncertain = true
+			h.service.Log.Error("a result cannot be recorded", "delivery", r.Attempt.DeliveryID, "attempt", r.Attempt.N, "error", err)
+		}
+	}
+	h.unrecorded = nil
+}
+
+func (h *hold) recordOnly(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
+	defer cancel()
+	return h.service.Store.InTx(ctx, func(tx store.Tx) error {
+		target, _, err := h.begin(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return h.record(ctx, tx, target.Failures)
+	})
 }
 
 // settle takes a sender's report: its slot is free, and the lane as wide as

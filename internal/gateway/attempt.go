@@ -57,9 +57,12 @@ type Timing struct {
 }
 
 // MaxAttempts is how many attempts one delivery can have: an attempt's number
-// is the low 16 bits of its id. A delivery that has used them all is failed
-// and is not redelivered again.
+// is the low 16 bits of its id.
 const MaxAttempts = 1<<16 - 1
+
+// MaxReopenedAttempts is how many attempts a delivery may have had to be
+// redelivered: what is left is more than any schedule needs.
+const MaxReopenedAttempts = MaxAttempts - 1000
 
 // DeriveAttemptID makes the id of a delivery's nth attempt: the delivery's id,
 // whose low 16 bits are zero, with n in them. So an attempt is found by its id

@@ -27,7 +27,7 @@ var (
 	ErrDeliveryInFlight = errors.New("delivery in flight")
 	// ErrDeliveryChanged: the delivery is not in the state that the caller saw.
 	ErrDeliveryChanged = errors.New("delivery changed")
-	// ErrAttemptsUsedUp: the delivery has had MaxAttempts attempts.
+	// ErrAttemptsUsedUp: the delivery has had MaxReopenedAttempts attempts.
 	ErrAttemptsUsedUp = errors.New("attempts used up")
 	// ErrNotActive: the endpoint was deleted or takes no deliveries now.
 	ErrNotActive = errors.New("endpoint not active")

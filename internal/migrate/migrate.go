@@ -43,6 +43,10 @@ func Up(ctx context.Context, databaseURL string) error {
 			return fmt.Errorf("connect to the database: %w", err)
 		}
 		defer conn.Close() //nolint:errcheck // the lock ends with the session
+		// The one who has the lock may be at it for hours.
+		if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
+			return fmt.Errorf("wait for the migration lock: %w", err)
+		}
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(lockKey)); err != nil {
 			return fmt.Errorf("take the migration lock: %w", err)
 		}

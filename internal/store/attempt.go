@@ -41,7 +41,7 @@ func (s *Store) Attempt(ctx context.Context, account gateway.AccountID, id gatew
 		return gateway.Attempt{}, wrap("read attempt", err)
 	}
 	attempt, err := pgx.CollectExactlyOneRow(rows, scanAttempt)
-	return attempt, wrap("read attempt", err)
+	return attempt, s.missing(ctx, account, id.Time(), wrap("read attempt", err))
 }
 
 // DeliveryAttempts lists a delivery's attempts, oldest first.

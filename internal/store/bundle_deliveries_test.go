@@ -79,7 +79,7 @@ func (b bundle) takeDue(t *testing.T, lane store.Lane, limit int) (taken []store
 }
 
 // record records results in a transaction of its own.
-func (b bundle) record(t *testing.T, lane store.Lane, results ...store.Result) (changed map[gateway.DeliveryID]bool) {
+func (b bundle) record(t *testing.T, lane store.Lane, results ...store.Result) (changed map[gateway.AttemptID]bool) {
 	t.Helper()
 	b.in(t, func(tx store.Tx) (err error) {
 		changed, err = tx.Record(t.Context(), lane, results)

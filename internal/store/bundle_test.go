@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -155,6 +156,66 @@ func (b bundle) atOnce(ctx context.Context, n int, do func(tx store.Tx, i int) e
 	close(start)
 	wg.Wait()
 	return errs
+}
+
+// whileWaiting runs first in a transaction, starts second in another one,
+// waits until that waits for a lock of the first, goes on with then, commits,
+// and returns how the second one ended.
+func (b bundle) whileWaiting(t *testing.T, first, second, then func(store.Tx) error) error {
+	t.Helper()
+	ended := make(chan error, 1)
+	b.in(t, func(tx store.Tx) error {
+		if err := first(tx); err != nil {
+			return err
+		}
+		go func() { ended <- b.InTx(t.Context(), second) }()
+		if err := b.someoneWaits(t.Context()); err != nil {
+			return err
+		}
+		return then(tx)
+	})
+	return <-ended
+}
+
+// someoneWaits returns when a session of this database waits for a lock.
+func (b bundle) someoneWaits(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var waiting bool
+		err := b.pool.QueryRow(ctx, `
+			SELECT EXISTS (
+				SELECT
+				FROM pg_stat_activity
+				WHERE datname = current_database()
+				  AND wait_event_type = 'Lock'
+			)`).Scan(&waiting)
+		if err != nil || waiting {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.New("nobody waits for a lock")
+		}
+	}
+}
+
+// eventually waits until a query returns another number than zero.
+func (b bundle) eventually(t *testing.T, what, sql string) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for b.count(t, sql) == 0 {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 20 s: %s", what)
+		case <-tick.C:
+		}
+	}
 }
 
 // wantErrors fails unless ok of the errors are nil and the others are want.

@@ -223,7 +223,6 @@ func (t Tx) ReopenHeld(ctx context.Context, account gateway.AccountID, source ga
 			FROM events
 			WHERE account_id = $1
 			  AND status = 'held'
-			  AND status NOT IN ('accepted', 'processed')
 			  AND source_id = $2
 			ORDER BY id
 			LIMIT $3
@@ -254,7 +253,6 @@ func (s *Store) HeldAtActive(ctx context.Context, limit int) ([]SourceRef, error
 			FROM events e
 			WHERE e.account_id = s.account_id
 			  AND e.status = 'held'
-			  AND e.status NOT IN ('accepted', 'processed')
 			  AND e.source_id = s.id)
 		LIMIT $1`, limit)
 	if err != nil {

@@ -37,7 +37,7 @@ func (s *Store) Delivery(ctx context.Context, account gateway.AccountID, id gate
 		return gateway.Delivery{}, wrap("read delivery", err)
 	}
 	delivery, err := pgx.CollectExactlyOneRow(rows, scanDelivery)
-	return delivery, wrap("read delivery", err)
+	return delivery, s.missing(ctx, account, id.Time(), wrap("read delivery", err))
 }
 
 const deliveryByID = `
@@ -60,10 +60,8 @@ func (s *Store) Deliveries(ctx context.Context, account gateway.AccountID, f Del
 }
 
 func deliveriesQuery(account gateway.AccountID, f DeliveryFilter, page Page[gateway.DeliveryID]) *query {
-	low, high := page.bounds()
-	if f.Event != nil {
-		from, to := sameMillisecond(*f.Event)
-		low, high = laterID(low, from), earlierID(high, to)
+	if isOpenStatus(f.Status) {
+		return openDeliveriesQuery(account, f, page)
 	}
 	q := &query{}
 	q.add(`SELECT `+deliveryFields+`
@@ -71,13 +69,25 @@ func deliveriesQuery(account gateway.AccountID, f DeliveryFilter, page Page[gate
 		JOIN endpoints p
 		  ON p.id = d.endpoint_id
 		WHERE d.account_id = `, account)
-	q.add(` AND d.id >= `, low)
-	q.add(` AND d.id < `, high)
-	if f.Event != nil {
-		q.add(` AND d.event_id = `, *f.Event)
-	}
+	q.addDeliveryFilter(f, page)
 	if f.Endpoint != nil {
 		q.add(` AND d.endpoint_id = `, *f.Endpoint)
+	}
+	q.addClosedStatus(f.Status)
+	q.add(` ORDER BY d.id DESC LIMIT `, page.Limit)
+	return q
+}
+
+// addDeliveryFilter adds what narrows deliveries d by their own columns.
+func (q *query) addDeliveryFilter(f DeliveryFilter, page Page[gateway.DeliveryID]) {
+	low, high := page.bounds()
+	if f.Event != nil {
+		from, to := sameMillisecond(*f.Event)
+		low, high = laterID(low, from), earlierID(high, to)
+	}
+	addRange(q, `d.id`, low, high)
+	if f.Event != nil {
+		q.add(` AND d.event_id = `, *f.Event)
 	}
 	if f.Outcome != "" {
 		q.add(` AND d.last_outcome = `, string(f.Outcome))
@@ -85,26 +95,16 @@ func deliveriesQuery(account gateway.AccountID, f DeliveryFilter, page Page[gate
 			q.put(` AND d.last_outcome <> 'succeeded'`)
 		}
 	}
-	q.addShownStatus(f.Status)
-	q.add(` ORDER BY d.id DESC LIMIT `, page.Limit)
-	return q
 }
 
-// addShownStatus filters by a shown status. The literals let a generic plan
-// use the partial indexes.
-func (q *query) addShownStatus(status gateway.DeliveryStatus) {
-	switch status {
-	case "":
-	case gateway.DeliveryHeld:
-		q.put(` AND d.status IN ('pending', 'sending') AND p.state <> 'active'`)
-	case gateway.DeliveryPending:
-		q.put(` AND d.status = 'pending' AND p.state = 'active'`)
-	case gateway.DeliverySending:
-		q.put(` AND d.status = 'sending' AND p.state = 'active'`)
-	case gateway.DeliveryDelivered:
-		q.put(` AND d.status = 'delivered'`)
-	case gateway.DeliveryFailed, gateway.DeliverySuppressed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
-		q.add(` AND d.status = `, string(status))
+// addClosedStatus filters by a status that is shown as it is stored. The
+// literals let a generic plan use the partial index of the rare ones.
+func (q *query) addClosedStatus(status gateway.DeliveryStatus) {
+	if status == "" {
+		return
+	}
+	q.add(` AND d.status = `, string(status))
+	if status != gateway.DeliveryDelivered {
 		q.put(` AND d.status IN ('failed', 'suppressed', 'cancelled', 'expired')`)
 	}
 }

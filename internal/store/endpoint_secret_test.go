@@ -121,6 +121,26 @@ func TestLiveSecretsAreLimitedUnderRace(t *testing.T) {
 	}
 }
 
+// Who adds the last secret that there is room for makes the next one wait and
+// find no room.
+func TestSecretsAreAddedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e, source := b.newEndpoint(t), b.newSource(t)
+	for name, add := range map[string]func(tx store.Tx) error{
+		"endpoint": func(tx store.Tx) error { return b.addEndpointSecret(t.Context(), tx, e.ID, b.secret("s")) },
+		"source":   func(tx store.Tx) error { return b.addSourceSecret(t.Context(), tx, source.ID, b.secret("s")) },
+	} {
+		for range gateway.MaxLiveSecrets - 1 {
+			b.in(t, add)
+		}
+		nothing := func(store.Tx) error { return nil }
+		if err := b.whileWaiting(t, add, add, nothing); !errors.Is(err, gateway.ErrTooManySecrets) {
+			t.Errorf("%s: the second one ended with %v, want ErrTooManySecrets", name, err)
+		}
+	}
+}
+
 func TestEndEndpointSecretsKeepsTheSoonerEnd(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

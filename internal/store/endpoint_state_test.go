@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -149,24 +148,20 @@ func TestDeleteEndpointWaitsForFanOut(t *testing.T) {
 	b := newBundle(t)
 	makePartitions(t, b)
 	e := b.newEndpoint(t)
-	deleted := make(chan error, 1)
-	b.in(t, func(tx store.Tx) error {
+	deleted := b.whileWaiting(t, func(tx store.Tx) error {
 		found, err := tx.Candidates(t.Context(), []gateway.AccountID{b.account}, []string{"a"})
-		if err != nil || len(found) != 1 {
-			t.Fatalf("candidates %v, %v", found, err)
+		if len(found) != 1 {
+			err = errors.Join(err, errors.New("the endpoint is no candidate"))
 		}
-		go func() {
-			deleted <- b.InTx(t.Context(), func(tx store.Tx) error { return tx.DeleteEndpoint(t.Context(), b.account, e.ID) })
-		}()
-		b.eventually(t, "the deletion waits", `
-			SELECT count(*)
-			FROM pg_stat_activity
-			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-		_, err = newDelivery(t, b, tx, e.ID)
+		return err
+	}, func(tx store.Tx) error {
+		return tx.DeleteEndpoint(t.Context(), b.account, e.ID)
+	}, func(tx store.Tx) error {
+		_, err := newDelivery(t, b, tx, e.ID)
 		return err
 	})
-	if err := <-deleted; err != nil {
-		t.Fatal(err)
+	if deleted != nil {
+		t.Fatal(deleted)
 	}
 	if n := b.count(t, `SELECT count(*) FROM deliveries WHERE status = 'cancelled'`); n != 1 {
 		t.Errorf("%d deliveries were cancelled, want 1", n)
@@ -178,19 +173,4 @@ func TestDeleteEndpointWaitsForFanOut(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// eventually waits until a query returns another number than zero.
-func (b bundle) eventually(t *testing.T, what, sql string) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for b.count(t, sql) == 0 {
-		select {
-		case <-deadline:
-			t.Fatalf("not within 20 s: %s", what)
-		case <-tick.C:
-		}
-	}
 }

@@ -37,8 +37,9 @@ func meaning(err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return gateway.ErrNotFound
+	case errors.Is(err, context.Canceled):
+		return err
 	case errors.As(err, &connect):
-		// Whatever the server's reason, there is no database for us now.
 		return errors.Join(gateway.ErrUnavailable, err)
 	case errors.As(err, &pg):
 		if domain, ok := byConstraint[pg.ConstraintName]; ok {
@@ -47,8 +48,6 @@ func meaning(err error) error {
 		if isRefusal(pg.Code) {
 			return errors.Join(gateway.ErrUnavailable, err)
 		}
-		return err
-	case errors.Is(err, context.Canceled):
 		return err
 	case isConnectionError(err):
 		return errors.Join(gateway.ErrUnavailable, err)

@@ -28,7 +28,7 @@ func scanEvent(row pgx.CollectableRow) (e gateway.Event, err error) {
 	return e, err
 }
 
-// Event reads one event.
+// Event reads one event. gateway.ErrExpired tells that its retention is over.
 func (s *Store) Event(ctx context.Context, account gateway.AccountID, id gateway.EventID) (gateway.Event, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+eventFields+`
@@ -39,7 +39,7 @@ func (s *Store) Event(ctx context.Context, account gateway.AccountID, id gateway
 		return gateway.Event{}, wrap("read event", err)
 	}
 	event, err := pgx.CollectExactlyOneRow(rows, scanEvent)
-	return event, wrap("read event", err)
+	return event, s.missing(ctx, account, id.Time(), wrap("read event", err))
 }
 
 // Body reads an event's bytes. ErrPayloadGone tells that the event is there
@@ -57,7 +57,7 @@ func (s *Store) Body(ctx context.Context, account gateway.AccountID, id gateway.
 		  AND e.account_id = $2`, id, account).Scan(&deleted, &method, &b.Path, &b.Query, &b.Headers, &b.Data)
 	switch {
 	case err != nil:
-		return b, wrap("read event body", err)
+		return b, s.missing(ctx, account, id.Time(), wrap("read event body", err))
 	case deleted != nil || method == nil:
 		return b, wrap("read event body", gateway.ErrPayloadGone)
 	}
@@ -82,8 +82,7 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 	q.add(`SELECT `+eventFields+`
 		FROM events e
 		WHERE e.account_id = `, account)
-	q.add(` AND e.id >= `, low)
-	q.add(` AND e.id < `, high)
+	addRange(q, `e.id`, low, high)
 	if f.Type != "" {
 		q.add(` AND e.type = `, f.Type)
 	}
@@ -111,17 +110,13 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 	return q
 }
 
-// statusLiteral repeats a rare status as a literal, so that a generic plan can
-// use the partial index of the rare ones.
+// statusLiteral says as a literal that a status is not the common one, so that
+// a generic plan can use the partial index of the others.
 func statusLiteral(status gateway.EventStatus) string {
-	switch status {
-	case gateway.EventAccepted:
-		return ` AND e.status = 'accepted'`
-	case gateway.EventProcessed:
+	if status == gateway.EventProcessed {
 		return ``
-	default:
-		return ` AND e.status NOT IN ('accepted', 'processed')`
 	}
+	return ` AND e.status <> 'processed'`
 }
 
 // DeliverySummary counts an event's deliveries by the status that is shown.

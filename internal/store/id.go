@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// registerIDs teaches a connection that every gateway.ID is a uuid, both ways
-// and inside arrays, by its sixteen bytes.
-func registerIDs(m *pgtype.Map) {
+// registerTypes teaches a connection that times are in UTC, whatever the
+// node's zone, and that every gateway.ID is a uuid, both ways and inside
+// arrays, by its sixteen bytes.
+func registerTypes(m *pgtype.Map) {
+	m.RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
 	m.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapIDEncode}, m.TryWrapEncodePlanFuncs...)
 	m.TryWrapScanPlanFuncs = append([]pgtype.TryWrapScanPlanFunc{wrapIDScan}, m.TryWrapScanPlanFuncs...)
 }

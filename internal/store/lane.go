@@ -103,13 +103,15 @@ const extendLane = `
 	  AND fence = $3`
 
 // TakeOver makes what an earlier holder left in the air pending again, each
-// with an attempt of unknown outcome, and returns how many there were.
+// with an attempt of unknown outcome, and returns how many there were. One that
+// has had gateway.MaxAttempts is failed.
 func (t Tx) TakeOver(ctx context.Context, lane Lane) (int64, error) {
 	tag, err := t.tx.Exec(ctx, `
 		WITH left_over AS (
 			UPDATE deliveries
-			SET status = 'pending',
-			    next_attempt_at = now(),
+			SET status = CASE WHEN attempts < 65535 THEN 'pending' ELSE 'failed' END,
+			    next_attempt_at = CASE WHEN attempts < 65535 THEN now() END,
+			    closed_at = CASE WHEN attempts < 65535 THEN NULL ELSE now() END,
 			    last_outcome = 'unknown'
 			WHERE endpoint_id = $1
 			  AND account_id = $2

@@ -21,22 +21,24 @@ type Result struct {
 }
 
 // Record writes results of a lane: the deliveries that are still this drain's,
-// and every attempt. It returns which deliveries changed.
+// and every attempt. It returns which attempts changed their delivery.
 //
 // The promise: a result is recorded by the drain that sent it, once. A row
-// that was taken over, cancelled or recorded before is not touched; the
-// attempt of a cancelled one is kept all the same.
-func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gateway.DeliveryID]bool, error) {
-	changed := make(map[gateway.DeliveryID]bool, len(results))
+// that was taken over, cancelled or recorded before is not touched, nor one
+// that was cancelled and is being sent anew; the attempt is kept all the same.
+func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gateway.AttemptID]bool, error) {
+	changed := make(map[gateway.AttemptID]bool, len(results))
 	if len(results) == 0 {
 		return changed, nil
 	}
 	var ids []gateway.DeliveryID
+	var numbers []int
 	var statuses, outcomes []string
 	var nexts []*time.Time
 	for i := range results {
 		r := &results[i]
 		ids = append(ids, r.Attempt.DeliveryID)
+		numbers = append(numbers, r.Attempt.N)
 		statuses = append(statuses, string(r.Status))
 		outcomes = append(outcomes, string(r.Attempt.Outcome))
 		nexts = append(nexts, nullTime(r.NextAttemptAt))
@@ -50,16 +52,18 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 		    last_outcome = NULLIF(u.outcome, ''),
 		    priority = GREATEST(d.priority, 1),
 		    closed_at = CASE WHEN u.status <> 'pending' THEN now() END
-		FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) AS u (id, status, outcome, next)
+		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) AS u (id, n, status, outcome, next)
 		WHERE d.id = u.id
-		  AND d.id BETWEEN $5 AND $6
+		  AND d.id BETWEEN $6 AND $7
 		  AND d.status = 'sending'
-		  AND d.fence = $7
-		RETURNING d.id`, ids, statuses, outcomes, nexts, low, high, lane.Fence).
+		  AND d.fence = $8
+		  AND d.attempts = u.n
+		RETURNING d.id, d.attempts`, ids, numbers, statuses, outcomes, nexts, low, high, lane.Fence).
 		Query(func(rows pgx.Rows) error {
 			var id gateway.DeliveryID
-			_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-				changed[id] = true
+			var n int
+			_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+				changed[gateway.DeriveAttemptID(id, n)] = true
 				return nil
 			})
 			return err

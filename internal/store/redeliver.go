@@ -22,7 +22,9 @@ func (t Tx) DeliveryInTx(ctx context.Context, account gateway.AccountID, id gate
 // a pending one due now without changing its schedule. seen is how many
 // attempts the presser saw. It tells whether something changed.
 //
-// The promise: of two presses that saw the same, one makes a new attempt.
+// The promise: of two presses that saw the same, one makes a new attempt, and
+// nothing is opened at a deleted endpoint: the caller has woken the lane, for
+// whose lock a deletion waits.
 func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID, seen int, trigger gateway.Trigger) (bool, error) {
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE deliveries d
@@ -38,9 +40,10 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		  AND e.id = d.event_id
 		  AND e.payload_deleted_at IS NULL
 		  AND d.attempts = $3
-		  AND d.attempts < 65535
+		  AND d.attempts <= $5
+		  AND EXISTS (SELECT FROM endpoints p WHERE p.id = d.endpoint_id AND p.deleted_at IS NULL)
 		  AND d.status IN ('pending', 'delivered', 'failed', 'suppressed', 'cancelled', 'expired')`,
-		id, account, seen, string(trigger))
+		id, account, seen, string(trigger), gateway.MaxReopenedAttempts)
 	return tag.RowsAffected() == 1, wrap("reopen delivery", err)
 }
 

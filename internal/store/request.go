@@ -38,13 +38,12 @@ func scanRequest(row pgx.CollectableRow) (r gateway.Request, err error) {
 // Requests lists a source's requests, newest first; an empty cause lists all.
 func (s *Store) Requests(ctx context.Context, account gateway.AccountID, source gateway.SourceID, cause string, page Page[gateway.RequestID]) ([]gateway.Request, error) {
 	low, high := page.bounds()
-	q := query{}
+	q := &query{}
 	q.add(`SELECT `+requestFields+`
 		FROM requests
 		WHERE source_id = `, source)
 	q.add(` AND account_id = `, account)
-	q.add(` AND id >= `, low)
-	q.add(` AND id < `, high)
+	addRange(q, `id`, low, high)
 	if cause != "" {
 		q.add(` AND cause = `, cause)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
-	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/secret"
 )
 
@@ -45,7 +45,8 @@ type Store struct {
 
 // Connect opens a pool with the product's session settings: a frozen process
 // frees what it holds within seconds, and plans are made once for all
-// partitions.
+// partitions. Compiling them would take longer than any of them runs: a plan
+// for a month of days looks dear, and reads a page of one.
 func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
@@ -55,12 +56,13 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"application_name":                    "rowlock",
 		"idle_in_transaction_session_timeout": "5s",
+		"jit":                                 "off",
 		"lock_timeout":                        "5s",
 		"plan_cache_mode":                     "force_generic_plan",
 		"timezone":                            "UTC",
 	})
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
-		registerIDs(conn.TypeMap())
+		registerTypes(conn.TypeMap())
 		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -73,7 +75,9 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 // New makes a Store on a pool that Connect opened. The sealer opens and seals
 // stored secrets; a Store without one cannot read or write any.
 func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
-	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, FetchCooldown: NotifyCooldown})
+	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Logger: log, FetchCooldown: NotifyCooldown, Hooks: []rivertype.Hook{&dueAtOnce{}},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
@@ -122,22 +126,6 @@ func (e *unknownFateError) Unwrap() error { return e.error }
 func IsUnknownFate(err error) bool {
 	var unknown *unknownFateError
 	return errors.As(err, &unknown)
-}
-
-// Enqueue inserts jobs in the transaction: they exist if and only if it
-// commits.
-func (t Tx) Enqueue(ctx context.Context, jobs ...job.Args) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	params := make([]river.InsertManyParams, len(jobs))
-	for i, args := range jobs {
-		params[i].Args = args
-	}
-	if _, err := t.store.queue.InsertManyFastTx(ctx, t.tx, params); err != nil {
-		return wrap("insert jobs", err)
-	}
-	return nil
 }
 
 // Ping asks the database for an answer.

@@ -127,7 +127,6 @@ func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int
 		WHERE d.id = due.id
 		  AND d.id < $4
 		  AND d.status = 'pending'
-		  AND d.attempts < 65535
 		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step`,
 		lane.EndpointID, lane.Fence, limit, gateway.FirstIDAt[gateway.DeliveryID](horizon))
 	if err != nil {

@@ -95,10 +95,10 @@ func (v *services) run(ctx context.Context, o ServeOptions, db *database) error 
 	}
 }
 
-// running is what is to be stopped, in the order of its fields.
+// running is what is to be stopped.
 type running struct {
 	log *slog.Logger
-	// server stops taking requests; it is nil until it runs.
+	// server ends the listeners; it is nil until it runs.
 	server func(context.Context) error
 	// accepts commits what is queued.
 	accepts func()
@@ -145,23 +145,17 @@ func background(base context.Context, run func(context.Context)) (stop func()) {
 	}
 }
 
-// stop ends everything in order. Deliveries and requests end at the same time:
-// each may take seconds.
+// stop ends everything in order. While sends finish, which may take seconds,
+// the server still says that it is not ready.
 func (r *running) stop() {
-	var both sync.WaitGroup
-	both.Go(func() {
-		if r.server != nil {
-			r.tell("stop the server", stopRequests, r.server)
-		}
-		r.accepts()
-	})
-	both.Go(func() {
-		if r.workers != nil {
-			r.tell("stop the workers", stopWorkers, r.workers)
-		}
-		r.drains()
-	})
-	both.Wait()
+	if r.workers != nil {
+		r.tell("stop the workers", stopWorkers, r.workers)
+	}
+	r.drains()
+	if r.server != nil {
+		r.tell("stop the server", stopRequests, r.server)
+	}
+	r.accepts()
 	r.tasks()
 	r.tell("leave", stopWorkers, r.leave)
 	r.log.Info("stopped")

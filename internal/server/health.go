@@ -14,6 +14,12 @@ import (
 // seconds.
 const readyTimeout = 2 * time.Second
 
+// Where load balancers look.
+const (
+	alivePath = "/healthz"
+	readyPath = "/readyz"
+)
+
 // Check is one thing without which this process should get no traffic.
 type Check struct {
 	// Name is shown to whoever asks, e.g. "database".

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/rowlock/rowlock/internal/server/body"
+	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
 // contentSecurityPolicy lets pages load what this server serves and nothing
@@ -20,7 +22,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 
 // useMiddleware sets what happens around every request, the outermost first.
 func (s *Server) useMiddleware() {
-	s.router.Use(identify, s.observe, s.recoverPanics, drainBody)
+	s.router.Use(identify, s.observe, s.recoverPanics, drainBody, s.refuseWhenDraining)
 }
 
 // identify gives the request an id, for logs and for whoever asks about an
@@ -33,6 +35,18 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		return next(c)
+	}
+}
+
+// refuseWhenDraining answers, once the process is asked to stop, that others
+// should be asked: only those who look whether it is ready still get an answer.
+func (s *Server) refuseWhenDraining(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !s.draining.Load() || c.Path() == readyPath || c.Path() == alivePath {
+			return next(c)
+		}
+		c.Response().Header().Set("Connection", "close")
+		return problem.New(problem.Stopping, "This server is stopping; nothing was stored.").RetryAfter(time.Second)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 // addRoutes adds every route of the main listener.
 func (s *Server) addRoutes() {
-	s.router.GET("/healthz", s.healthz)
-	s.router.GET("/readyz", s.readyz)
+	s.router.GET(alivePath, s.healthz)
+	s.router.GET(readyPath, s.readyz)
 	if s.deps.ServeIngest {
 		ingest.Install(s.router, ingest.Options{
 			Accept:   s.deps.Accept,

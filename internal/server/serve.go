@@ -73,8 +73,8 @@ func (s *Server) Addr() net.Addr { return s.bound }
 // Failed tells of a listener that ended by itself.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Drain turns /readyz to 503, so that a load balancer sends no more, and goes
-// on serving.
+// Drain turns /readyz to 503, so that a load balancer sends no more, and
+// refuses what comes all the same; what is under way goes on.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Shutdown takes no new connections, lets the requests under way finish until

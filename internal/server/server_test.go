@@ -101,6 +101,13 @@ func TestReadyUntilDraining(t *testing.T) {
 	if got := b.send(t, http.MethodGet, b.url+"/healthz", nil); got.StatusCode != http.StatusOK {
 		t.Errorf("alive: %d", got.StatusCode)
 	}
+	for _, path := range []string{"/api/v1/events", "/ingest/x"} {
+		got := b.send(t, http.MethodPost, b.url+path, "{}")
+		checkProblem(t, got, http.StatusServiceUnavailable, "stopping")
+		if got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", path)
+		}
+	}
 }
 
 func TestRolesThatAreOffHaveNoRoutes(t *testing.T) {

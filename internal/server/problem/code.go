@@ -46,6 +46,7 @@ const (
 	Internal      Code = "internal"
 	Overloaded    Code = "overloaded"
 	Unavailable   Code = "unavailable"
+	Stopping      Code = "stopping"
 	SigMissing    Code = "signature_missing"
 	SigMalformed  Code = "signature_malformed"
 	SigTimestamp  Code = "timestamp_out_of_range"
@@ -107,6 +108,7 @@ var Meanings = []Meaning{
 	{Internal, http.StatusInternalServerError, "A fault of ours", "Try again. The server's log has more, under the answer's X-Request-Id."},
 	{Overloaded, http.StatusServiceUnavailable, "Too much to do", "Nothing was stored. Try again after the time in Retry-After."},
 	{Unavailable, http.StatusServiceUnavailable, "The database cannot be reached", "Try again after the time in Retry-After."},
+	{Stopping, http.StatusServiceUnavailable, "The server is stopping", "Nothing was stored. Try again: another one answers, or this one when it is back."},
 }
 
 var byCode = func() map[Code]Meaning {

@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+var (
+	// binary is the program under test.
+	binary string
+	// shared is the PostgreSQL of the tests that let it live.
+	shared *cluster
+	// machine is how fast this machine is at the moment.
+	machine *pace
+)
+
+func TestMain(m *testing.M) {
+	code, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// runAll builds the program, starts PostgreSQL, runs the tests and clears up.
+func runAll(m *testing.M) (code int, err error) {
+	dir, err := openDir()
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if binary, err = build(dir); err != nil {
+		return 1, err
+	}
+	if shared, err = newCluster(context.Background(), dir); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.stop(context.Background())) }()
+	machine = startPace()
+	code = m.Run()
+	machine.stop()
+	caller.CloseIdleConnections()
+	return code, goleak.Find(goleak.IgnoreAnyFunction("github.com/rowlock/rowlock/internal/embedded/pgchild.(*Process).run"))
+}
+
+// openDir makes a temporary directory that PostgreSQL's account can enter.
+// Its path is short: there will be sockets in it.
+func openDir() (string, error) {
+	dir, err := os.MkdirTemp("", "rowlock-e2e-")
+	if err != nil {
+		return "", fmt.Errorf("make a directory: %w", err)
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
+// build builds the program, with the race detector when the tests have it.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "rowlock")
+	args := []string{"build", "-o", path}
+	if raceEnabled {
+		args = append(args, "-race")
+	}
+	out, err := exec.Command("go", append(args, "github.com/rowlock/rowlock/cmd/rowlock")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+}

@@ -84,10 +84,25 @@ func (d *drain) once(ctx context.Context) (again bool, err error) {
 		s.slots.release(d.ref.AccountID, d.slow, 1)
 		return err != nil, err
 	}
+	if !d.countSlow(lane) {
+		s.slots.release(d.ref.AccountID, false, 1)
+		return true, s.Store.AbandonLane(ctx, lane)
+	}
 	h := newHold(d, lane)
 	again, err = h.run(ctx)
 	d.slow = h.lane.Flow.TimingOut
 	return again, err
+}
+
+// countSlow has the drain's slot counted as slow when the lane was left timing
+// out. false means that the slow ones hold their share already: the drain is
+// to queue among its like, and the lane to be free meanwhile.
+func (d *drain) countSlow(lane store.Lane) bool {
+	if d.slow || !lane.Flow.TimingOut {
+		return true
+	}
+	d.slow = true
+	return d.service.slots.slowDown()
 }
 
 // pause waits, or until ctx ends.

@@ -91,6 +91,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 		if h.sendCtx.Err() != nil {
 			return false, h.abandon(ctx)
 		}
+		h.considerHandOver(ctx)
 		if h.idle() {
 			if h.done(ctx) {
 				break
@@ -172,7 +173,6 @@ func (h *hold) wait(ctx context.Context) {
 		h.mayHaveMore = true
 	case <-extend.C:
 		h.mayHaveMore, h.nextDue = true, time.Time{}
-		h.considerHandOver(ctx)
 	case <-stop:
 	case <-h.sendCtx.Done():
 	}

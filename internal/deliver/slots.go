@@ -110,11 +110,24 @@ func (s *slots) grant() {
 }
 
 func (s *slots) mayTake(account gateway.AccountID, slow bool) bool {
-	if s.free == 0 || slow && s.slowHeld >= max(s.total/2, 1) {
+	if s.free == 0 || slow && !s.mayBeSlow() {
 		return false
 	}
 	held := s.held[account]
 	return held == 0 || held < shareOfFree*s.free
+}
+
+func (s *slots) mayBeSlow() bool { return s.slowHeld < max(s.total/2, 1) }
+
+// slowDown counts one slot that is held among the slow ones, if they have room.
+func (s *slots) slowDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.mayBeSlow() {
+		return false
+	}
+	s.slowHeld++
+	return true
 }
 
 func (s *slots) take(account gateway.AccountID, slow bool) {

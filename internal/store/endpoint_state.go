@@ -79,13 +79,16 @@ func (t Tx) DeleteEndpoint(ctx context.Context, account gateway.AccountID, id ga
 		WHERE endpoint_id = $1
 		  AND account_id = $2
 		  AND (ends_at IS NULL OR ends_at > now())`, id, account)
-	// Two equalities, not a list: each has a partial index.
-	batch.Queue(`
-		UPDATE deliveries
-		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
-		WHERE endpoint_id = $1
-		  AND account_id = $2
-		  AND (status = 'pending' OR status = 'sending')`, id, account)
+	// One after the other: each has a partial index. The lane's lock keeps rows
+	// from passing from one to the other meanwhile.
+	for _, open := range []string{"pending", "sending"} {
+		batch.Queue(`
+			UPDATE deliveries
+			SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
+			WHERE endpoint_id = $1
+			  AND account_id = $2
+			  AND status = '`+open+`'`, id, account)
+	}
 	return wrap("delete endpoint", t.tx.SendBatch(ctx, batch).Close())
 }
 

@@ -54,11 +54,13 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 		    closed_at = CASE WHEN u.status <> 'pending' THEN now() END
 		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) AS u (id, n, status, outcome, next)
 		WHERE d.id = u.id
+		  AND d.id = ANY ($1)
 		  AND d.id BETWEEN $6 AND $7
-		  AND d.status = 'sending'
+		  AND d.status = $9
 		  AND d.fence = $8
 		  AND d.attempts = u.n
-		RETURNING d.id, d.attempts`, ids, numbers, statuses, outcomes, nexts, low, high, lane.Fence).
+		RETURNING d.id, d.attempts`,
+		ids, numbers, statuses, outcomes, nexts, low, high, lane.Fence, string(gateway.DeliverySending)).
 		Query(func(rows pgx.Rows) error {
 			var id gateway.DeliveryID
 			var n int

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,6 +27,8 @@ func (t Tx) DeliveryInTx(ctx context.Context, account gateway.AccountID, id gate
 // nothing is opened at a deleted endpoint: the caller has woken the lane, for
 // whose lock a deletion waits.
 func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID, seen int, trigger gateway.Trigger) (bool, error) {
+	// A delivery carries its event's time.
+	low, high := gateway.FirstIDAt[gateway.EventID](id.Time()), gateway.FirstIDAt[gateway.EventID](id.Time().Add(time.Millisecond))
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE deliveries d
 		SET status = 'pending',
@@ -38,12 +41,14 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		WHERE d.id = $1
 		  AND d.account_id = $2
 		  AND e.id = d.event_id
+		  AND e.id >= $6
+		  AND e.id < $7
 		  AND e.payload_deleted_at IS NULL
 		  AND d.attempts = $3
 		  AND d.attempts <= $5
 		  AND EXISTS (SELECT FROM endpoints p WHERE p.id = d.endpoint_id AND p.deleted_at IS NULL)
 		  AND d.status IN ('pending', 'delivered', 'failed', 'suppressed', 'cancelled', 'expired')`,
-		id, account, seen, string(trigger), gateway.MaxReopenedAttempts)
+		id, account, seen, string(trigger), gateway.MaxReopenedAttempts, low, high)
 	return tag.RowsAffected() == 1, wrap("reopen delivery", err)
 }
 

@@ -99,6 +99,8 @@ func scanTarget(row pgx.Row) (target Target, err error) {
 //
 // The promise: a delivery is sent by one drain at a time. Only a pending row,
 // locked, becomes sending, under this lane's fence.
+//
+// See idRange for how rows are found again by their ids.
 func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int) ([]Taken, error) {
 	rows, err := t.tx.Query(ctx, `
 		WITH due AS (
@@ -123,12 +125,12 @@ func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int
 		    fence = $2,
 		    attempts = d.attempts + 1,
 		    step = d.step + 1
-		FROM due
-		WHERE d.id = due.id
-		  AND d.id < $4
-		  AND d.status = 'pending'
+		WHERE d.id = ANY (ARRAY(SELECT id FROM due))
+		  AND d.id >= (SELECT id FROM due ORDER BY id LIMIT 1)
+		  AND d.id <= (SELECT id FROM due ORDER BY id DESC LIMIT 1)
+		  AND d.status = $5
 		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step`,
-		lane.EndpointID, lane.Fence, limit, gateway.FirstIDAt[gateway.DeliveryID](horizon))
+		lane.EndpointID, lane.Fence, limit, gateway.FirstIDAt[gateway.DeliveryID](horizon), string(gateway.DeliveryPending))
 	if err != nil {
 		return nil, wrap("take due deliveries", err)
 	}

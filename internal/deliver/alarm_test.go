@@ -1,0 +1,113 @@
+package deliver_test
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
+)
+
+// deliverJobs reads the arguments of the jobs that are there.
+func (b *bundle) deliverJobs(t *testing.T) (jobs []job.Deliver) {
+	t.Helper()
+	rows, err := b.pool.Query(t.Context(), `SELECT args FROM river_job WHERE kind = 'deliver' AND queue = 'deliver'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var raw []byte
+		var j job.Deliver
+		if err := rows.Scan(&raw); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, &j); err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// Many nodes look for alarms at once: each lane gets one job.
+func TestRingAlarms(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	want := map[gateway.EndpointID]bool{}
+	for range 12 {
+		want[b.endpoint(t, "https://example.com/").ID] = true
+	}
+	b.exec(t, `UPDATE lanes SET wake_at = now()`)
+	b.endpoint(t, "https://example.com/silent")
+	var rung atomic.Int64
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			n, err := b.RingAlarms(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			rung.Add(int64(n))
+		})
+	}
+	wg.Wait()
+	jobs := b.deliverJobs(t)
+	if rung.Load() != 12 || len(jobs) != 12 {
+		t.Fatalf("%d rang, %d jobs, want 12", rung.Load(), len(jobs))
+	}
+	for _, j := range jobs {
+		if !want[j.EndpointID] || j.AccountID != b.account {
+			t.Errorf("job %+v", j)
+		}
+		delete(want, j.EndpointID)
+	}
+}
+
+func TestRepairLanes(t *testing.T) {
+	t.Parallel()
+	log := &logBuffer{}
+	b := newBundle(t)
+	b.Log = log.logger()
+	e := b.endpoint(t, newReceiver(t, status(200)).URL)
+	id := b.queue(t, e, 1)[0]
+	for _, want := range []int64{1, 0} {
+		if n, err := b.RepairLanes(t.Context()); n != want || err != nil {
+			t.Errorf("%d lanes, %v, want %d", n, err, want)
+		}
+	}
+	if log.String() == "" {
+		t.Error("a repair is not told")
+	}
+	if n, err := b.RingAlarms(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d alarms, %v", n, err)
+	}
+	b.wake(e)
+	b.untilStatus(t, id, gateway.DeliveryDelivered)
+}
+
+// A lane whose alarm is far away gets no timer: its alarm in the database
+// serves it.
+func TestFarRetryIsLeftToTheAlarm(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e := b.endpoint(t, newReceiver(t, status(400, 200)).URL, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{time.Hour} })
+	id := b.publish(t, e, 1)[0]
+	b.untilAttempts(t, id, 1)
+	b.untilReleased(t, e)
+	if n := b.count(t, `SELECT count(*) FROM lanes l JOIN deliveries d USING (endpoint_id) WHERE l.wake_at = d.next_attempt_at`); n != 1 {
+		t.Error("the alarm is not set to the next attempt")
+	}
+	if n, err := b.RingAlarms(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d alarms, %v", n, err)
+	}
+	b.exec(t, `UPDATE deliveries SET next_attempt_at = now()`)
+	b.exec(t, `UPDATE lanes SET wake_at = now()`)
+	if n, err := b.RingAlarms(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d alarms, %v", n, err)
+	}
+	b.wake(e)
+	b.untilStatus(t, id, gateway.DeliveryDelivered)
+}

@@ -1,0 +1,125 @@
+package deliver_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
+)
+
+// aside opens a connection that no fault of a test touches.
+func aside(t *testing.T, database string) *bundle {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return &bundle{pool: pool}
+}
+
+// Every connection of the node is killed, again and again, while it delivers:
+// nothing is lost, and what is recorded is recorded once.
+func TestDatabaseConnectionsAreKilled(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	b, watch := newBundleAt(t, database, poolSize), aside(t, database)
+	r := newReceiver(t, status(200))
+	e := b.endpoint(t, r.URL, func(e *gateway.Endpoint) { e.MaxInFlight = 4 })
+	const n = 60
+	b.publish(t, e, n)
+	const kill = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rowlock'`
+	for at := range 4 {
+		r.until(t, n*at/5+1)
+		eventually(t, "connections are killed", func() bool { return watch.count(t, kill) > 0 })
+	}
+	watch.untilCount(t, 0, open)
+	if recorded := watch.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'succeeded'`); recorded != n {
+		t.Errorf("%d successes are recorded, want %d", recorded, n)
+	}
+	if counted := watch.count(t, `SELECT sum(succeeded)::int FROM rollups`); counted != n {
+		t.Errorf("%d successes are counted, want %d", counted, n)
+	}
+	if got := len(r.requests()); got < n {
+		t.Errorf("%d requests for %d deliveries", got, n)
+	}
+}
+
+// The take is committed and its answer lost: nobody knows that the deliveries
+// are being sent. The drain ends its own lease and takes them over.
+func TestFateOfATakeIsUnknown(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	w, over := newWire(t, database)
+	b, watch := newBundleAt(t, over, poolSize), aside(t, database)
+	r := newReceiver(t, status(200))
+	e := b.endpoint(t, r.URL)
+	b.queue(t, e, 3)
+	w.armed.Store(true)
+	b.wake(e)
+	watch.untilCount(t, 0, open)
+	if w.lost.Load() != 1 {
+		t.Fatalf("%d answers were lost", w.lost.Load())
+	}
+	if n := watch.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'unknown' AND n = 1`); n != 3 {
+		t.Errorf("%d attempts of unknown outcome, want 3", n)
+	}
+	if n := len(r.requests()); n != 3 {
+		t.Errorf("%d requests: nothing had been sent when the answer was lost", n)
+	}
+}
+
+// The record is committed and its answer lost: recording again changes
+// nothing.
+func TestFateOfARecordIsUnknown(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	w, over := newWire(t, database)
+	b, watch := newBundleAt(t, over, poolSize), aside(t, database)
+	gate := make(chan struct{})
+	r := newReceiver(t, held(t, gate))
+	e := b.endpoint(t, r.URL, narrow)
+	b.publish(t, e, 1)
+	r.until(t, 1)
+	w.armed.Store(true)
+	close(gate)
+	watch.untilCount(t, 0, open)
+	watch.untilCount(t, 1, `SELECT count(*) FROM lanes WHERE leased_until IS NULL`)
+	if w.lost.Load() != 1 {
+		t.Fatalf("%d answers were lost", w.lost.Load())
+	}
+	if n := watch.count(t, `SELECT count(*) FROM attempts`); n != 1 || len(r.requests()) != 1 {
+		t.Errorf("%d attempts, %d requests", n, len(r.requests()))
+	}
+	if n := watch.count(t, `SELECT sum(succeeded)::int FROM rollups`); n != 1 {
+		t.Errorf("%d successes are counted", n)
+	}
+}
+
+// An answer that the database will not take costs its neighbours nothing: it
+// counts as one that was never recorded.
+func TestAnswerThatCannotBeRecorded(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	gate := make(chan struct{})
+	r := newReceiver(t, func(w http.ResponseWriter, req *http.Request, n int) {
+		held(t, gate)(w, req, n)
+		if n == 2 {
+			_, _ = w.Write([]byte("poison"))
+		}
+	})
+	b.exec(t, `ALTER TABLE attempts ADD CONSTRAINT no_poison CHECK (response_body <> 'poison')`)
+	e := b.endpoint(t, r.URL)
+	b.publish(t, e, 4)
+	r.until(t, 4)
+	close(gate)
+	b.untilCount(t, 0, open)
+	b.untilReleased(t, e)
+	if n := b.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'unknown'`); n != 1 || len(r.requests()) != 5 {
+		t.Errorf("%d unknown attempts, %d requests: want the one again", n, len(r.requests()))
+	}
+	eventually(t, "every slot is back", func() bool { return b.FreeSlots() == workers })
+}

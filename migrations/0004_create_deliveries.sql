@@ -34,8 +34,9 @@ CREATE INDEX deliveries_due_idx ON deliveries (endpoint_id, priority, next_attem
 -- whether it is shown as held: no list walks what was delivered.
 CREATE INDEX deliveries_pending_idx ON deliveries (endpoint_id, id) WHERE status = 'pending';
 CREATE INDEX deliveries_sending_idx ON deliveries (endpoint_id, id) WHERE status = 'sending';
-CREATE INDEX deliveries_odd_idx ON deliveries (account_id, status, id) WHERE status IN ('failed', 'suppressed', 'cancelled', 'expired');
-CREATE INDEX deliveries_trouble_idx ON deliveries (account_id, last_outcome, id) WHERE last_outcome <> 'succeeded';
+-- The endpoint comes last, so that those of others are passed over in the index.
+CREATE INDEX deliveries_odd_idx ON deliveries (account_id, status, id, endpoint_id) WHERE status IN ('failed', 'suppressed', 'cancelled', 'expired');
+CREATE INDEX deliveries_trouble_idx ON deliveries (account_id, last_outcome, id, endpoint_id) WHERE last_outcome <> 'succeeded';
 
 -- Keyed by delivery and number: the attempt's public id is made of the two.
 CREATE TABLE attempts (
@@ -64,7 +65,7 @@ CREATE TABLE attempts (
 ) PARTITION BY RANGE (delivery_id);
 CREATE INDEX attempts_account_idx ON attempts (account_id, started_at, delivery_id, n);
 CREATE INDEX attempts_endpoint_idx ON attempts (endpoint_id, started_at, delivery_id, n);
-CREATE INDEX attempts_trouble_idx ON attempts (account_id, outcome, started_at, delivery_id, n) WHERE outcome <> 'succeeded';
+CREATE INDEX attempts_trouble_idx ON attempts (account_id, outcome, started_at, delivery_id, n, endpoint_id) WHERE outcome <> 'succeeded';
 
 -- What happened each minute at each endpoint, by the node that recorded it, so
 -- that no two transactions wait for one row. Counts on pages come from here.

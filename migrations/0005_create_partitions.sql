@@ -10,6 +10,10 @@ CREATE FUNCTION partition_bound(day date) RETURNS uuid LANGUAGE sql IMMUTABLE AS
 $$;
 
 -- make_partitions makes the days that are missing and tells how many it made.
+-- What people filter by is planned for as if every value were rare: a plan is
+-- made once for all values, and one that walks a day to meet a common value
+-- walks all of it for a rare one. An account has more rows than what one asks
+-- for within it.
 -- +goose StatementBegin
 CREATE FUNCTION make_partitions(first date, last date) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -17,6 +21,7 @@ DECLARE
     child  text;
     day    date;
     made   integer := 0;
+    filter CONSTANT name[] := ARRAY['account_id', 'source_id', 'endpoint_id', 'type', 'subject', 'status', 'cause', 'outcome', 'last_outcome'];
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('rowlock partitions'));
     FOR day IN SELECT generate_series(first, last, interval '1 day')::date LOOP
@@ -24,6 +29,12 @@ BEGIN
             child := parent || '_' || to_char(day, 'YYYYMMDD');
             CONTINUE WHEN to_regclass(child) IS NOT NULL;
             EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMPRESSION)', child, parent);
+            EXECUTE (
+                SELECT format('ALTER TABLE %I ', child) || string_agg(format('ALTER COLUMN %I SET (n_distinct = %s)',
+                    attname, CASE attname WHEN 'account_id' THEN -0.02 ELSE -0.1 END), ', ')
+                FROM pg_attribute
+                WHERE attrelid = to_regclass(child)
+                  AND attname = ANY (filter));
             EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
                 parent, child, partition_bound(day), partition_bound(day + 1));
             made := made + 1;

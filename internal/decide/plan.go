@@ -54,7 +54,11 @@ func (p *planned) fanOut(e store.Undecided, candidates []store.Candidate, touche
 	return n
 }
 
+// count meters an event, the first time that it is decided.
 func (p *planned) count(e store.Undecided) {
+	if e.Again {
+		return
+	}
 	u := p.usage[e.AccountID]
 	u.Events++
 	u.Bytes += int64(e.BodySize)

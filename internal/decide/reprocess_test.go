@@ -30,6 +30,7 @@ func TestReprocess(t *testing.T) {
 	}
 	b.process(t, id)
 	b.wantStatus(t, gateway.EventProcessed, id)
+	b.wantUsage(t, 1) // deciding again is not another event
 	b.wantCount(t, 1, `SELECT count(*) FROM deliveries`)
 	b.wantCount(t, 1, `SELECT count(*) FROM audit_log WHERE action = 'event.process' AND object = $1 AND actor = $2`, id.String(), string(actor))
 }
@@ -111,4 +112,21 @@ func TestReprocessNeedsOneConnection(t *testing.T) {
 	if err := b.Reprocess(ctx, b.account, actor, id); !errors.Is(err, gateway.ErrStateChanged) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// A held event is counted when it is let go, once.
+func TestHeldIsCountedWhenItIsLetGo(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.endpoint(t)
+	id := b.accept(t, 1, "a")[0]
+	b.exec(t, `UPDATE sources SET state = 'paused' WHERE id = $1`, b.source)
+	b.process(t, id)
+	b.wantStatus(t, gateway.EventHeld, id)
+	b.wantUsage(t, 0)
+	b.exec(t, `UPDATE sources SET state = 'active' WHERE id = $1`, b.source)
+	b.exec(t, `UPDATE events SET status = 'accepted' WHERE id = $1`, id)
+	b.process(t, id)
+	b.wantStatus(t, gateway.EventProcessed, id)
+	b.wantUsage(t, 1)
 }

@@ -12,6 +12,10 @@ import (
 const (
 	// extendEvery is how often a lane is extended when nothing else happens.
 	extendEvery = 3 * time.Second
+	// lookEvery is how often a lane with room looks for what became due without
+	// a wake-up here: retries, and the work of other nodes. One that times out
+	// looks when it is extended.
+	lookEvery = time.Second
 	// flushDelay is how long results are gathered before they are recorded,
 	// while more are on their way.
 	flushDelay = 2 * time.Millisecond
@@ -181,10 +185,14 @@ func (h *hold) wait(ctx context.Context) {
 // untilNextLook is how long a turn can wait when nothing happens: until the
 // lane must be extended, or a retry of its own is due.
 func (h *hold) untilNextLook() time.Duration {
-	if h.nextDue.IsZero() {
-		return extendEvery
+	next := lookEvery
+	if h.lane.Flow.TimingOut || h.room() == 0 {
+		next = extendEvery
 	}
-	return min(max(h.nextDue.Sub(h.service.Clock.Now()), time.Millisecond), extendEvery)
+	if h.nextDue.IsZero() {
+		return next
+	}
+	return min(max(h.nextDue.Sub(h.service.Clock.Now()), time.Millisecond), next)
 }
 
 // gather collects results for a moment, or until nothing is in flight.

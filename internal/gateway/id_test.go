@@ -14,7 +14,7 @@ import (
 )
 
 // seeded is random and the same at every run.
-func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) } //nolint:gosec // repeatable is what it is for
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // randomBytes fills every place, version and variant bits included.
 func randomBytes(r *rand.Rand) (raw [16]byte) {

@@ -17,6 +17,8 @@ type Undecided struct {
 	SourceID  gateway.SourceID
 	Type      string
 	BodySize  int
+	// Again tells that it was decided before, and counted.
+	Again bool
 	// SourcePaused tells that its source holds its events.
 	SourcePaused bool
 }
@@ -38,34 +40,39 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			FROM events
 			WHERE id = ANY ($1)
 			  AND id BETWEEN $2 AND $3
-			  AND status = 'accepted'
+			  AND status = $4
 			ORDER BY id
 			FOR UPDATE
 		), taken AS (
 			UPDATE events e
-			SET status = 'processed'
-			FROM mine
-			WHERE e.id = mine.id
+			SET status = 'processed',
+			    decisions = e.decisions + 1
+			WHERE e.id = ANY (ARRAY(SELECT id FROM mine))
 			  AND e.id BETWEEN $2 AND $3
-			  AND e.status = 'accepted'
-			RETURNING e.id, e.account_id, e.source_id, e.type, e.body_size
+			  AND e.status = $4
+			RETURNING e.id, e.account_id, e.source_id, e.type, e.body_size, e.decisions
 		)
-		SELECT taken.id, taken.account_id, taken.source_id, taken.type, taken.body_size, s.state = 'paused'
+		SELECT taken.id, taken.account_id, taken.source_id, taken.type, taken.body_size, taken.decisions > 1, s.state = 'paused'
 		FROM taken
 		JOIN sources s
 		  ON s.id = taken.source_id
-		ORDER BY taken.id`, ids, low, high)
+		ORDER BY taken.id`, ids, low, high, string(gateway.EventAccepted))
 	if err != nil {
 		return nil, wrap("take undecided events", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Undecided, err error) {
-		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.BodySize, &u.SourcePaused)
+		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.BodySize, &u.Again, &u.SourcePaused)
 	})
 	return events, wrap("take undecided events", err)
 }
 
-// idRange returns the smallest and the largest of ids, so that the planner can
-// leave out partitions.
+// idRange returns the smallest and the largest of ids.
+//
+// A statement that finds rows by many ids says id = ANY (the ids), so that each
+// is looked up in the primary key, and id BETWEEN these two, so that days are
+// left out. It does not join the ids instead, and a status that guards it is a
+// parameter: else a plan that was made while few rows were open may read every
+// open row, and is kept while they become a million.
 func idRange[I gateway.AnyID](ids []I) (low, high I) {
 	low, high = ids[0], ids[0]
 	for _, id := range ids[1:] {
@@ -193,9 +200,12 @@ func (t Tx) SetDecisions(ctx context.Context, decisions []Decision) error {
 	low, high := idRange(ids)
 	_, err := t.tx.Exec(ctx, `
 		UPDATE events e
-		SET status = u.status, decision = u.reason
+		SET status = u.status,
+		    decision = u.reason,
+		    decisions = CASE WHEN u.status = 'held' THEN e.decisions - 1 ELSE e.decisions END
 		FROM unnest($1::uuid[], $2::text[], $3::text[]) AS u (id, status, reason)
 		WHERE e.id = u.id
+		  AND e.id = ANY ($1)
 		  AND e.id BETWEEN $4 AND $5`, ids, statuses, reasons, low, high)
 	return wrap("set decisions", err)
 }
@@ -230,10 +240,11 @@ func (t Tx) ReopenHeld(ctx context.Context, account gateway.AccountID, source ga
 		)
 		UPDATE events e
 		SET status = 'accepted', decision = '', decide_after = now()
-		FROM held
-		WHERE e.id = held.id
-		  AND e.status = 'held'
-		RETURNING e.id`, account, source, limit)
+		WHERE e.id = ANY (ARRAY(SELECT id FROM held))
+		  AND e.id >= (SELECT id FROM held ORDER BY id LIMIT 1)
+		  AND e.id <= (SELECT id FROM held ORDER BY id DESC LIMIT 1)
+		  AND e.status = $4
+		RETURNING e.id`, account, source, limit, string(gateway.EventHeld))
 	if err != nil {
 		return nil, wrap("reopen held events", err)
 	}
@@ -293,10 +304,11 @@ func (t Tx) OverdueEvents(ctx context.Context, grace time.Duration, limit int) (
 		)
 		UPDATE events e
 		SET decide_after = now()
-		FROM overdue
-		WHERE e.id = overdue.id
-		  AND e.status = 'accepted'
-		RETURNING e.id`, grace, limit)
+		WHERE e.id = ANY (ARRAY(SELECT id FROM overdue))
+		  AND e.id >= (SELECT id FROM overdue ORDER BY id LIMIT 1)
+		  AND e.id <= (SELECT id FROM overdue ORDER BY id DESC LIMIT 1)
+		  AND e.status = $3
+		RETURNING e.id`, grace, limit, string(gateway.EventAccepted))
 	if err != nil {
 		return nil, wrap("find overdue events", err)
 	}

@@ -82,7 +82,11 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 	q.add(`SELECT `+eventFields+`
 		FROM events e
 		WHERE e.account_id = `, account)
-	addRange(q, `e.id`, low, high)
+	if f.Key == nil {
+		addRange(q, `e.id`, low, high)
+	} else {
+		q.addKey(account, f.Key, low, high)
+	}
 	if f.Type != "" {
 		q.add(` AND e.type = `, f.Type)
 	}
@@ -96,18 +100,22 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 		q.add(` AND e.status = `, string(f.Status))
 		q.put(statusLiteral(f.Status))
 	}
-	if f.Key != nil {
-		// A key is found by its hash, whatever its length; each source may
-		// have accepted it once.
-		q.add(` AND e.id = ANY (ARRAY(
-			SELECT k.event_id
-			FROM event_keys k
-			WHERE k.account_id = `, account)
-		q.add(` AND k.key_hash = sha256(`, f.Key)
-		q.put(`)))`)
-	}
 	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
 	return q
+}
+
+// addKey finds events by the hash of a key, which has any length; each source
+// may have accepted it once. The range narrows what is found, and not where
+// events are looked for: these few are looked up by their ids.
+func (q *query) addKey(account gateway.AccountID, key []byte, low, high gateway.EventID) {
+	q.add(` AND e.id = ANY (ARRAY(
+		SELECT k.event_id
+		FROM event_keys k
+		WHERE k.account_id = `, account)
+	q.add(` AND k.key_hash = sha256(`, key)
+	q.put(`)`)
+	addRange(q, `k.event_id`, low, high)
+	q.put(`))`)
 }
 
 // statusLiteral says as a literal that a status is not the common one, so that

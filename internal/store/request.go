@@ -60,8 +60,7 @@ func (s *Store) Requests(ctx context.Context, account gateway.AccountID, source 
 // limit rows a call, and returns how many went.
 func (s *Store) TrimRequests(ctx context.Context, keep, limit int) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `
-		DELETE FROM requests
-		WHERE id = ANY (ARRAY(
+		WITH surplus AS (
 			SELECT r.id
 			FROM sources s
 			CROSS JOIN LATERAL (
@@ -72,6 +71,10 @@ func (s *Store) TrimRequests(ctx context.Context, keep, limit int) (int64, error
 				OFFSET $1
 			) r
 			LIMIT $2
-		))`, keep, limit)
+		)
+		DELETE FROM requests
+		WHERE id = ANY (ARRAY(SELECT id FROM surplus))
+		  AND id >= (SELECT id FROM surplus ORDER BY id LIMIT 1)
+		  AND id <= (SELECT id FROM surplus ORDER BY id DESC LIMIT 1)`, keep, limit)
 	return tag.RowsAffected(), wrap("trim requests", err)
 }

@@ -101,20 +101,40 @@ func (s *Store) dropPartition(ctx context.Context, parent, child string) error {
 	return wrap("drop the table", err)
 }
 
+// keyPartitions is how many parts event_keys has; the schema says the same.
+const keyPartitions = 8
+
 // PruneKeys forgets event keys that were seen before a time, at most limit a
 // call, and returns how many. An event that comes again after that is new.
-func (s *Store) PruneKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
+func (s *Store) PruneKeys(ctx context.Context, before time.Time, limit int) (pruned int64, err error) {
+	for part := 0; part < keyPartitions && pruned < int64(limit); part++ {
+		n, err := s.pruneKeys(ctx, fmt.Sprintf("event_keys_%d", part), before, int64(limit)-pruned)
+		if err != nil {
+			return pruned, err
+		}
+		pruned += n
+	}
+	return pruned, nil
+}
+
+// pruneKeys prunes one part. Rows are found again by where they lie, which is
+// known within a part alone: a join would read all old keys for each batch.
+// The limit stands apart, or the planner would hope to meet old keys soon and
+// read the part from its beginning instead of asking the index whether there
+// are any.
+func (s *Store) pruneKeys(ctx context.Context, part string, before time.Time, limit int64) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `
-		DELETE FROM event_keys k
-		USING (
-			SELECT account_id, key_hash, source_id
-			FROM event_keys
+		WITH old AS MATERIALIZED (
+			SELECT ctid
+			FROM `+part+`
 			WHERE seen_at < $1
+		)
+		DELETE FROM `+part+`
+		WHERE ctid = ANY (ARRAY(
+			SELECT ctid
+			FROM old
 			LIMIT $2
-		) old
-		WHERE k.account_id = old.account_id
-		  AND k.key_hash = old.key_hash
-		  AND k.source_id = old.source_id
-		  AND k.seen_at < $1`, before, limit)
+		))
+		  AND seen_at < $1`, before, limit)
 	return tag.RowsAffected(), wrap("prune event keys", err)
 }

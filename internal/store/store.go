@@ -98,8 +98,10 @@ func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 	if err != nil {
 		return wrap("begin a transaction", err)
 	}
+	// Deferred, so that a panic in do gives the connection back, too. After a
+	// commit it does nothing.
+	defer rollback(ctx, tx)
 	if err := do(Tx{tx: tx, store: s}); err != nil {
-		rollback(ctx, tx)
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {

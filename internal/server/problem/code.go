@@ -83,7 +83,7 @@ var Meanings = []Meaning{
 	{DeliveryInFlight, http.StatusConflict, "The delivery is being sent", "Wait for the end of the attempt."},
 	{DeliveryChanged, http.StatusConflict, "The delivery has changed", "Read it again: it is no longer in the state that you saw."},
 	{AttemptsUsedUp, http.StatusConflict, "The attempts are used up", "The delivery has had as many attempts as one can have."},
-	{EndpointInactive, http.StatusConflict, "The endpoint is not active", "Resume the endpoint first."},
+	{EndpointInactive, http.StatusConflict, "The endpoint is gone", "It was deleted: nothing can be sent to it any more."},
 	{StateChanged, http.StatusConflict, "Not possible in this state", "Read the object again: in its state this cannot be done."},
 	{LastSecret, http.StatusConflict, "The last live secret", "Rotate the secret before you end it."},
 	{TooManySecrets, http.StatusConflict, "Too many live secrets", "End one first, or rotate with a shorter overlap."},

@@ -1,0 +1,233 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+
+	"github.com/rowlock/rowlock/internal/migrate"
+	"github.com/rowlock/rowlock/internal/pgtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Suite{M: m}) }
+
+// unreachable is an address where nobody listens.
+const unreachable = "postgres://user:hunter2@127.0.0.1:1/rowlock?sslmode=disable"
+
+func TestUpBringsAnEmptyDatabaseToTheSchema(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	if err := migrate.Check(t.Context(), url); !errors.Is(err, migrate.ErrPending) || !strings.Contains(err.Error(), "0001_create_accounts.sql") {
+		t.Errorf("before: %v, want ErrPending naming the first", err)
+	}
+	steps := status(t, url)
+	if i := slices.IndexFunc(steps, applied); i >= 0 {
+		t.Errorf("before: %s is applied", steps[i].Name)
+	}
+	for range 2 { // the second time there is nothing to do
+		if err := migrate.Up(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := status(t, url)
+	if len(after) != len(steps) {
+		t.Errorf("%d steps, %d before", len(after), len(steps))
+	}
+	if i := slices.IndexFunc(after, func(s migrate.Step) bool { return !s.Applied }); i >= 0 {
+		t.Errorf("after: %s is not applied", after[i].Name)
+	}
+	if err := migrate.Check(t.Context(), url); err != nil {
+		t.Errorf("after: %v", err)
+	}
+}
+
+func TestStatusListsOursThenTheQueues(t *testing.T) {
+	t.Parallel()
+	steps := status(t, pgtest.URL(t))
+	theirs := slices.IndexFunc(steps, func(s migrate.Step) bool { return strings.HasPrefix(s.Name, "river ") })
+	if theirs < 1 {
+		t.Fatalf("the queue's steps begin at %d of %d", theirs, len(steps))
+	}
+	for i, s := range steps {
+		if strings.HasSuffix(s.Name, ".sql") != (i < theirs) {
+			t.Errorf("step %d is %q", i, s.Name)
+		}
+	}
+}
+
+// Nodes that start together do not race.
+func TestManyGoUpTogether(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	together(t, 8, func(ctx context.Context) error { return migrate.Up(ctx, url) })
+	if err := migrate.Check(t.Context(), url); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, url, `SELECT count(*) - count(DISTINCT version_id) FROM goose_db_version`); n != 0 {
+		t.Errorf("%d migrations were applied twice", n)
+	}
+}
+
+// Who looks, and who waits for the migrations of another, may look at a
+// database that is empty.
+func TestManyLookWhileOneGoesUp(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	together(t, 8, func(ctx context.Context) error {
+		if err := migrate.Check(ctx, url); err != nil && !errors.Is(err, migrate.ErrPending) {
+			return err
+		}
+		return migrate.Up(ctx, url)
+	})
+}
+
+func TestUpWaitsForWhoMigrates(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	other := lock(t, url)
+	done := make(chan error, 1)
+	go func() { done <- migrate.Up(t.Context(), url) }()
+	waitsForLock(t, url, done)
+	if _, err := other.Exec(t.Context(), `SELECT pg_advisory_unlock_all()`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	lock(t, url)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- migrate.Up(ctx, url) }()
+	waitsForLock(t, url, done)
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+}
+
+// lock takes the lock under which every version migrates.
+func lock(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	const key = 0x726f776c6f636b
+	conn := connect(t, url)
+	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(key)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// waitsForLock returns when a migration waits for the lock, having made no
+// table yet.
+func waitsForLock(t *testing.T, url string, done <-chan error) {
+	t.Helper()
+	for count(t, url, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 0 {
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait: %v", err)
+		default:
+		}
+	}
+	if n := count(t, url, `SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`); n != 0 {
+		t.Errorf("%d tables were made without the lock", n)
+	}
+}
+
+// What fails in the middle is taken up where it failed.
+func TestUpGoesOnAfterAFailure(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	conn := connect(t, url)
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE deliveries (in_the_way int)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate.Up(t.Context(), url); err == nil || !strings.Contains(err.Error(), "version:4") {
+		t.Fatalf("error %v, want one that names the migration", err)
+	}
+	if err := migrate.Check(t.Context(), url); !errors.Is(err, migrate.ErrPending) || !strings.Contains(err.Error(), "0004") {
+		t.Errorf("error %v, want ErrPending naming the one that failed", err)
+	}
+	if n := count(t, url, `SELECT count(*) FROM pg_tables WHERE tablename IN ('attempts', 'rollups')`); n != 0 {
+		t.Errorf("the failed migration left %d tables", n)
+	}
+	if _, err := conn.Exec(t.Context(), `DROP TABLE deliveries`); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate.Up(t.Context(), url); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoDatabase(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"nobody listens": unreachable, "no address": "postgres://user:hunter2@:port/"} {
+		_, statusErr := migrate.Status(t.Context(), url)
+		for call, err := range map[string]error{"Up": migrate.Up(t.Context(), url), "Check": migrate.Check(t.Context(), url), "Status": statusErr} {
+			if err == nil || errors.Is(err, migrate.ErrPending) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s, %s: %v, want an error without the password", name, call, err)
+			}
+		}
+	}
+}
+
+func applied(s migrate.Step) bool { return s.Applied }
+
+func status(t *testing.T, url string) []migrate.Step {
+	t.Helper()
+	steps, err := migrate.Status(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+func together(t *testing.T, n int, do func(context.Context) error) {
+	t.Helper()
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			<-start
+			if err := do(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func count(t *testing.T, url, sql string) int {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context()) //nolint:errcheck // the statement has been answered
+	var n int
+	if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

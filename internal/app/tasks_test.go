@@ -17,10 +17,11 @@ func TestTaskGoesOnAndTellsAFaultOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	rounds := 0
 	runTasks(ctx, slog.New(slog.NewTextHandler(&log, nil)), []task{{name: "try", every: time.Millisecond, do: func(context.Context) error {
-		switch rounds++; {
-		case rounds == 2, rounds == 3, rounds == 4:
+		rounds++
+		switch rounds {
+		case 2, 3, 4:
 			return errors.New("no luck")
-		case rounds == 6:
+		case 6:
 			cancel()
 		}
 		return nil

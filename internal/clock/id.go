@@ -59,7 +59,7 @@ func (c *Clock) NewIDs(n int) [][16]byte {
 // tickOf returns a time as milliseconds and fraction in one number. Times
 // before 1970 cannot be written in an id and count as 1970.
 func tickOf(t time.Time) uint64 {
-	ns := uint64(max(t.UnixNano(), 0)) //nolint:gosec // not negative
+	ns := uint64(max(t.UnixNano(), 0))
 	ms, rest := ns/1e6, ns%1e6
 	return ms<<fractionBits | rest<<fractionBits/1e6
 }

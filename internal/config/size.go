@@ -42,10 +42,10 @@ func parseSize(text string) (Size, error) {
 	if err != nil {
 		return 0, fmt.Errorf("parse size: %w", err)
 	}
-	if n > math.MaxInt64/uint64(unit) { //nolint:gosec // units are positive
+	if n > math.MaxInt64/uint64(unit) {
 		return 0, errors.New("parse size: too large")
 	}
-	return Size(int64(n) * unit), nil //nolint:gosec // 63 bits fit
+	return Size(int64(n) * unit), nil
 }
 
 // String writes the size with the largest unit that divides it.

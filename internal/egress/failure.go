@@ -124,8 +124,7 @@ func (f failure) connect() (gateway.ErrorKind, string) {
 		return gateway.ErrorTimeout, fmt.Sprintf("%s did not accept a connection within %s.", f.host, connectTimeout)
 	}
 	reason := "no address can be used"
-	var errno syscall.Errno
-	if errors.As(op, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](op); ok {
 		reason = errno.Error()
 	}
 	return gateway.ErrorConnect, fmt.Sprintf("%s accepts no connection: %s.", f.host, reason)

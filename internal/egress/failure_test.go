@@ -135,7 +135,7 @@ func TestSendTLSFails(t *testing.T) {
 	demanding.StartTLS()
 	t.Cleanup(demanding.Close)
 	old := httptest.NewUnstartedServer(ok)
-	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11} //nolint:gosec // to be refused
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11}
 	old.Config.ErrorLog = quiet
 	old.StartTLS()
 	t.Cleanup(old.Close)

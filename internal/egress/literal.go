@@ -65,7 +65,7 @@ func parseNumbers(parts []string) netip.Addr {
 		}
 		sum |= n
 	}
-	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}) //nolint:gosec // cut on purpose
+	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 }
 
 // parseNumber reads a decimal, octal (0…) or hexadecimal (0x…) number.

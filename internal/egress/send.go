@@ -88,7 +88,7 @@ func (c *Client) exchange(ctx context.Context, r Request, t *trace) Result {
 	if err != nil { // saved under other rules
 		return unreachable(gateway.ErrorBlocked, err.Error())
 	}
-	resp, err := c.roundTrip(ctx, u.Scheme, r, t)
+	resp, err := c.roundTrip(ctx, u.Scheme, r, t) //nolint:bodyclose // readAnswer closes it
 	if err != nil {
 		return failure{err: err, ended: context.Cause(ctx), host: u.Hostname(), timeout: r.Timeout, trace: t}.result()
 	}

@@ -76,7 +76,7 @@ func identities(accounts ...string) string {
 }
 
 func appendTo(path, text string) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, fileMode)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, fileMode) //nolint:gosec // within the data directory
 	if err != nil {
 		return err
 	}

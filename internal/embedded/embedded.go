@@ -99,13 +99,13 @@ func (s *Server) attach(ctx context.Context, user pgchild.User) error {
 		return err
 	}
 	if owner == nil {
-		return s.visit()
+		return s.visit() //nolint:contextcheck // the watch lasts as long as s
 	}
 	if err := s.own(ctx, user); err != nil {
 		return errors.Join(err, owner.release())
 	}
 	if s.process == nil {
-		return errors.Join(s.visit(), owner.release())
+		return errors.Join(s.visit(), owner.release()) //nolint:contextcheck // as above
 	}
 	s.owner = owner
 	return nil

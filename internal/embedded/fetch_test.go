@@ -147,10 +147,14 @@ func TestVersionError(t *testing.T) {
 		err  VersionError
 		want []string
 	}{
-		"newer": {VersionError{"/d/postgres", 16, installed, errors.New("no network")},
-			[]string{"/d/postgres", "15 in /usr/lib/postgresql/15/bin", "no network", "install PostgreSQL 16", "nothing was changed"}},
-		"too old": {VersionError{"/d/postgres", 14, installed, errors.New("no")},
-			[]string{"Rowlock needs version 15", "pg_upgrade", "nothing was changed"}},
+		"newer": {
+			VersionError{"/d/postgres", 16, installed, errors.New("no network")},
+			[]string{"/d/postgres", "15 in /usr/lib/postgresql/15/bin", "no network", "install PostgreSQL 16", "nothing was changed"},
+		},
+		"too old": {
+			VersionError{"/d/postgres", 14, installed, errors.New("no")},
+			[]string{"Rowlock needs version 15", "pg_upgrade", "nothing was changed"},
+		},
 		"nothing found": {VersionError{"/d/postgres", 17, nil, errors.New("no")}, []string{"found: none", "install PostgreSQL 17"}},
 	}
 	for name, test := range tests {

@@ -74,8 +74,7 @@ func (l layout) prepare(user pgchild.User) error {
 // to open.
 func (l layout) checkReach(user pgchild.User) error {
 	err := user.CheckReach(l.cluster)
-	var unreachable *pgchild.UnreachableError
-	if errors.As(err, &unreachable) {
+	if unreachable, ok := errors.AsType[*pgchild.UnreachableError](err); ok {
 		return fmt.Errorf("%w: set ROWLOCK_DATA_DIR to a directory outside %s such as /var/lib/rowlock, "+
 			"or run rowlock as a user other than root, or allow it with: chmod o+x %s",
 			err, unreachable.Dir, unreachable.Dir)

@@ -33,8 +33,7 @@ func Example() {
 
 	request.Now = now.Add(10 * time.Minute)
 	_, err = scheme.Verify(request, signature.Settings{}, live)
-	var refusal *signature.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*signature.Refusal](err); ok {
 		fmt.Println(refusal.Code, refusal.Skew)
 	}
 	// Output:

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -78,9 +79,7 @@ func TestHMACIdentity(t *testing.T) {
 		s := hmacSenders()[0]
 		s.settings = settings
 		r := s.signed(`{}`)
-		for name, values := range header {
-			r.Header[name] = values
-		}
+		maps.Copy(r.Header, header)
 		verified, err := s.verify(r, s.secret)
 		if err != nil {
 			t.Errorf("%s: %v", settings, err)

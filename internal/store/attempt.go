@@ -116,6 +116,14 @@ func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCu
 		// No attempt is older than its event.
 		q.add(` AND delivery_id < `, gateway.FirstIDAt[gateway.DeliveryID](f.Until.Add(time.Millisecond)))
 	}
+	if f.Delivery != nil {
+		// They start in the order of their numbers, in which the key has them.
+		if before != nil {
+			q.add(` AND n < `, before.N)
+		}
+		q.add(` ORDER BY n DESC LIMIT `, limit)
+		return q
+	}
 	if before != nil {
 		q.add(` AND (started_at, delivery_id, n) < (`, before.StartedAt)
 		q.add(`, `, before.Delivery)

@@ -151,7 +151,7 @@ func tail(s string) string {
 }
 
 func (c Command) cmd() *exec.Cmd {
-	cmd := exec.Command(c.Program, c.Args...)
+	cmd := exec.Command(c.Program, c.Args...) //nolint:noctx // a server outlives the call that starts it; its owner stops it
 	// The user may not be allowed to enter this process's directory, and
 	// PostgreSQL wants to return to its own.
 	cmd.Dir = "/"

@@ -32,7 +32,7 @@ var unprivileged = []string{"postgres", "nobody"}
 // user postgres; else nobody.
 func Choose(dataDir string) (User, error) {
 	if uid := os.Geteuid(); uid != 0 {
-		return named(uint32(uid), uint32(os.Getegid()), false), nil
+		return named(uint32(uid), uint32(os.Getegid()), false), nil //nolint:gosec // ids have 32 bits
 	}
 	if uid, gid, err := owner(dataDir); err == nil && uid != 0 {
 		return named(uid, gid, true), nil

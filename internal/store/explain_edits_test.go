@@ -1,0 +1,103 @@
+package store_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// editing is what people change.
+func (x *explained) editing() []call {
+	account, overlap := x.owner.ID, time.Hour
+	return []call{
+		inTx("create endpoint", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
+			return tx.CreateEndpoint(ctx, account, x.b.endpoint(), 100)
+		}),
+		inTx("update endpoint", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
+			changed := x.b.endpoint()
+			changed.ID = x.endpoint
+			return tx.UpdateEndpoint(ctx, account, changed)
+		}),
+		inTx("lock endpoint", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
+			return tx.LockEndpoint(ctx, account, x.endpoint)
+		}),
+		done("endpoint's secrets", func(ctx context.Context, tx store.Tx) error {
+			added := x.b.secret("whsec")
+			if _, err := tx.AddEndpointSecret(ctx, account, x.endpoint, added); err != nil {
+				return err
+			}
+			if err := tx.EndEndpointSecrets(ctx, account, x.endpoint, overlap, added.ID); err != nil {
+				return err
+			}
+			_, err := tx.AddEndpointSecret(ctx, account, x.endpoint, x.b.secret("other"))
+			if err == nil {
+				_, err = tx.EndEndpointSecret(ctx, account, x.endpoint, added.ID)
+			}
+			return err
+		}),
+		inTx("create source", func(ctx context.Context, tx store.Tx) (gateway.Source, error) {
+			id := gateway.SourceID(x.b.clock.NewID())
+			return tx.CreateSource(ctx, account, gateway.Source{ID: id, Name: "s", Kind: "github", Token: id.String()})
+		}),
+		inTx("update source", func(ctx context.Context, tx store.Tx) (gateway.Source, error) {
+			return tx.UpdateSource(ctx, account, gateway.Source{ID: x.source, Name: "renamed"})
+		}),
+		inTx("lock source", func(ctx context.Context, tx store.Tx) (gateway.Source, error) {
+			return tx.LockSource(ctx, account, x.source)
+		}),
+		done("source's secrets", func(ctx context.Context, tx store.Tx) error {
+			added, err := tx.AddSourceSecret(ctx, account, x.source, x.b.secret("s"))
+			if err != nil {
+				return err
+			}
+			return tx.EndSourceSecrets(ctx, account, x.source, overlap, added.ID)
+		}),
+		done("audit", func(ctx context.Context, tx store.Tx) error {
+			return tx.Audit(ctx, account, gateway.ActorRowlock, "test", x.endpoint.String(), "", x.b.clock.NewID())
+		}),
+	}
+}
+
+// changingState stops, starts and ends.
+func (x *explained) changingState() []call {
+	account := x.owner.ID
+	return []call{
+		inTx("pause endpoint", func(ctx context.Context, tx store.Tx) (bool, error) {
+			return tx.PauseEndpoint(ctx, account, x.endpoint)
+		}),
+		inTx("resume endpoint", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
+			return tx.ResumeEndpoint(ctx, account, x.endpoint)
+		}),
+		done("delete endpoint", func(ctx context.Context, tx store.Tx) error { return tx.DeleteEndpoint(ctx, account, x.endpoint) }),
+		inTx("pause source", func(ctx context.Context, tx store.Tx) (bool, error) {
+			return tx.SetSourceState(ctx, account, x.source, gateway.SourcePaused)
+		}),
+		done("delete source", func(ctx context.Context, tx store.Tx) error { return tx.DeleteSource(ctx, account, x.source) }),
+	}
+}
+
+// people come and go.
+func (x *explained) people() []call {
+	return []call{
+		done("a new account and its owner", func(ctx context.Context, tx store.Tx) error {
+			account := gateway.Account{ID: gateway.AccountID(x.b.clock.NewID()), Name: "New", Slug: "new"}
+			if err := tx.CreateAccount(ctx, account); err != nil {
+				return err
+			}
+			user := store.User{ID: gateway.UserID(x.b.clock.NewID()), Email: "someone@example.com", Name: "Someone"}
+			if err := tx.CreateUser(ctx, user, ""); err != nil {
+				return err
+			}
+			if err := tx.AddMember(ctx, account.ID, user.ID, store.RoleOwner); err != nil {
+				return err
+			}
+			_, err := tx.ClaimInstance(ctx, user.ID)
+			return err
+		}),
+		done("a new API key", func(ctx context.Context, tx store.Tx) error {
+			return tx.CreateAPIKey(ctx, x.owner.ID, gateway.APIKey{ID: gateway.KeyID(x.b.clock.NewID()), Name: "k"}, [32]byte{1})
+		}),
+	}
+}

@@ -1,0 +1,18 @@
+package store_test
+
+// byID are the methods that are given an id, and read one day of each table.
+var byID = []string{
+	"Store.Event", "Store.Body", "Store.DeliverySummary",
+	"Store.Delivery", "Store.DeliveryAttempts", "Store.Attempt",
+	"Tx.DeliveryInTx", "Tx.EventDeliveries", "Tx.Reopen", "Tx.CancelDelivery",
+	"Tx.ReopenEvent", "Tx.DeletePayload", "Tx.InsertTested", "Tx.ExpireDay",
+}
+
+// excuses are the plans that do what others may not, and why. What is the
+// fault; part, when there is one, is in the text of the statement.
+var excuses = []struct{ method, what, part, why string }{
+	{"Store.DeliverySummary", sorted, "", "it counts one event's deliveries"},
+	{"Store.Deliveries", sorted, "CROSS JOIN LATERAL", "each endpoint gives a page at the most"},
+	{"Store.TrimRequests", readsMany, "", "it counts what each source keeps, in the index alone"},
+	{"Tx.TakeUndecided", sorted, "", "it was given the ids, and locks in their order"},
+}

@@ -307,7 +307,7 @@ func TestTimeIsJudgedLast(t *testing.T) {
 		r.Now = r.Now.Add(24 * time.Hour)
 		r.Body = []byte(`[]`)
 		_, err := s.verify(r, s.secret)
-		wantRefusal(t, err, CodeMismatch, s.secret)
+		_ = wantRefusal(t, err, CodeMismatch, s.secret)
 	}
 }
 

@@ -55,6 +55,6 @@ func TestGitHubNeverFallsBack(t *testing.T) {
 		r.Header.Set("X-Hub-Signature", sha1Header)
 		r.Header.Set("X-Hub-Signature-256", sha256Header)
 		_, err := github{}.Verify(r, Settings{}, liveSecrets("s"))
-		wantRefusal(t, err, code)
+		_ = wantRefusal(t, err, code)
 	}
 }

@@ -73,7 +73,7 @@ func TestLabelledLimit(t *testing.T) {
 		case ok && (err != nil || len(list) != count):
 			t.Errorf("%d values: %d, %v", count, len(list), err)
 		case !ok:
-			wantRefusal(t, err, CodeMalformed)
+			_ = wantRefusal(t, err, CodeMalformed)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestSentSignatures(t *testing.T) {
 			t.Parallel()
 			got, err := sentSignatures("X-Sig", c.list, known)
 			if c.code != "" {
-				wantRefusal(t, err, c.code)
+				_ = wantRefusal(t, err, c.code)
 			} else if err != nil {
 				t.Error(err)
 			}

@@ -114,7 +114,7 @@ func TestHMACSignedParts(t *testing.T) {
 			r := s.signed(`{}`)
 			c.change(&r)
 			_, err := s.verify(r, s.secret)
-			wantRefusal(t, err, c.code, s.secret)
+			_ = wantRefusal(t, err, c.code, s.secret)
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestHMACBrokenSettings(t *testing.T) {
 		r := s.signed(`{}`)
 		s.settings = settings
 		_, err := s.verify(r, s.secret)
-		wantRefusal(t, err, CodeMismatch)
+		_ = wantRefusal(t, err, CodeMismatch)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestWebhookSignatureHeader(t *testing.T) {
 			request.Header.Set(webhookSignature, c.header)
 			_, err := standardWebhooks{}.Verify(request, Settings{}, liveSecrets(c.secret))
 			if c.code != "" {
-				wantRefusal(t, err, c.code, c.secret)
+				_ = wantRefusal(t, err, c.code, c.secret)
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -115,7 +115,7 @@ func TestWebhookIDWithFullStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := standardWebhooks{}.Verify(forged, Settings{}, liveSecrets(keyA))
-	wantRefusal(t, err, CodeMalformed)
+	_ = wantRefusal(t, err, CodeMalformed)
 }
 
 func TestWebhookEvent(t *testing.T) {

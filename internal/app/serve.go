@@ -104,7 +104,8 @@ type running struct {
 	accepts func()
 	// workers stops fetching jobs; it is nil until they run.
 	workers func(context.Context) error
-	// drains records what is in flight and hands the lanes over.
+	// drains decides what is begun, records what is in flight, and hands the
+	// lanes over.
 	drains func()
 	// tasks and the rest.
 	tasks func()
@@ -118,7 +119,11 @@ func (v *services) start(ctx context.Context, o ServeOptions) *running {
 	r.accepts = background(base, v.accept.Run)
 	r.drains = func() {}
 	if o.Roles.Worker {
-		r.drains = background(base, v.deliver.Run)
+		drains, decisions := background(base, v.deliver.Run), background(base, v.decide.Run)
+		r.drains = func() {
+			decisions()
+			drains()
+		}
 	}
 	r.tasks = background(base, func(ctx context.Context) {
 		var all sync.WaitGroup

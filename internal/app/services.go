@@ -23,6 +23,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -66,7 +67,11 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		UserAgent:    "Rowlock/" + o.Version,
 	})
 	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
-	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Limits: accept.Limits{
+	var committed func([]gateway.EventID)
+	if o.Roles.Worker {
+		committed = v.decide.Offer
+	}
+	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Committed: committed, Limits: accept.Limits{
 		KeyEventsPerSecond:     o.Config.KeyEventsPerSecond,
 		AccountEventsPerSecond: o.Config.AccountEventsPerSecond,
 		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),

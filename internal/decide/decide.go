@@ -22,6 +22,7 @@ type Service struct {
 	log   *slog.Logger
 	node  string
 	wake  func([]store.LaneRef)
+	local chan []gateway.EventID
 }
 
 // Options are what a Service is made of.
@@ -42,7 +43,10 @@ func New(o Options) *Service {
 	if wake == nil {
 		wake = func([]store.LaneRef) {}
 	}
-	return &Service{store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake}
+	return &Service{
+		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake,
+		local: make(chan []gateway.EventID, localQueue),
+	}
 }
 
 // Process decides those of the events that are still undecided, together; if

@@ -39,6 +39,8 @@ CREATE TABLE events (
                        ('accepted', 'processed', 'ignored', 'duplicate_fact', 'stale_fact', 'rule_error', 'unresolved', 'no_endpoints', 'held')),
     decision           text NOT NULL DEFAULT '',
     decide_after       timestamptz NOT NULL,
+    -- How often a lost job was replaced: each waits longer than the last.
+    sweeps             smallint NOT NULL DEFAULT 0,
     -- How often it was decided: usage counts the first time.
     decisions          integer NOT NULL DEFAULT 0,
     occurred_at        timestamptz,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
@@ -25,6 +26,9 @@ const (
 	// queueLength is how many requests wait before callers are told to come
 	// back: some seconds of work.
 	queueLength = 4096
+	// queueBytes bounds the bodies that wait: without it, a queue of large ones
+	// would take gigabytes while the database stalls.
+	queueBytes = 256 << 20
 	// commitTimeout bounds one transaction. The callers' contexts do not: one
 	// client that hangs up cancels nobody.
 	commitTimeout = 10 * time.Second
@@ -39,6 +43,8 @@ type committer struct {
 	log       *slog.Logger
 	committed func([]gateway.EventID)
 	queue     chan *waiting
+	// queued is how many bytes wait.
+	queued atomic.Int64
 
 	mu     sync.RWMutex // guards closed against sends on queue
 	closed bool
@@ -52,9 +58,11 @@ func newCommitter(o Options) *committer {
 }
 
 // submit queues a request and waits until it is committed or refused. When
-// ctx ends first, the request may still be committed: its sender will ask
-// again and be told of the first one.
+// ctx ends first, the request is dropped if it still waits; one whose
+// transaction has begun may still be committed: its sender will ask again and
+// be told of the first one.
 func (c *committer) submit(ctx context.Context, w *waiting) error {
+	w.gone = ctx.Done()
 	if err := c.enqueue(w); err != nil {
 		return err
 	}
@@ -69,13 +77,16 @@ func (c *committer) submit(ctx context.Context, w *waiting) error {
 func (c *committer) enqueue(w *waiting) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if c.closed {
+	size := int64(w.size())
+	if c.closed || c.queued.Add(size) > queueBytes {
+		c.queued.Add(-size)
 		return gateway.ErrOverloaded
 	}
 	select {
 	case c.queue <- w:
 		return nil
 	default:
+		c.queued.Add(-size)
 		return gateway.ErrOverloaded
 	}
 }
@@ -96,25 +107,37 @@ func (c *committer) run(ctx context.Context) {
 
 func (c *committer) work() {
 	for first := range c.queue {
-		c.commit(c.gather(first))
+		if batch := c.gather(first); len(batch) > 0 {
+			c.commit(batch)
+		}
 	}
 }
 
-// gather takes what is queued behind the first, up to the limits.
+// gather takes what is queued behind the first, up to the limits, and leaves
+// out whom nobody waits for any more: they were told that nothing was stored.
 func (c *committer) gather(first *waiting) []*waiting {
-	batch, size := []*waiting{first}, first.size()
-	for len(batch) < maxBatch && size < maxBatchBytes {
-		select {
-		case next, ok := <-c.queue:
-			if !ok {
-				return batch
-			}
+	var batch []*waiting
+	size := 0
+	for next := first; next != nil; next = c.next() {
+		c.queued.Add(-int64(next.size()))
+		if !next.abandoned() {
 			batch, size = append(batch, next), size+next.size()
-		default:
-			return batch
+		}
+		if len(batch) == maxBatch || size >= maxBatchBytes {
+			break
 		}
 	}
 	return batch
+}
+
+// next takes what is queued; nil when nothing is.
+func (c *committer) next() *waiting {
+	select {
+	case w := <-c.queue:
+		return w
+	default:
+		return nil
+	}
 }
 
 // commit stores a batch in one transaction. When that fails, each is tried

@@ -14,6 +14,9 @@ import (
 // QueueLength is how many requests wait before callers are told to come back.
 const QueueLength = queueLength
 
+// QueueBytes is how many bytes of bodies wait at the most.
+const QueueBytes = queueBytes
+
 // MaxBatch is how many requests share a transaction.
 const MaxBatch = maxBatch
 

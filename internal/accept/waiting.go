@@ -18,6 +18,8 @@ type waiting struct {
 	// first is what came before under the same key; nil for the first itself.
 	first *store.FirstEvent
 	err   error
+	// gone is closed when its caller waits no more.
+	gone <-chan struct{}
 	// done is closed when first and err are set.
 	done chan struct{}
 }
@@ -38,6 +40,15 @@ func newWaiting(a arrival) *waiting {
 
 func newRejected(trace gateway.Request) *waiting {
 	return &waiting{arrival: arrival{trace: trace}, rejected: true, done: make(chan struct{})}
+}
+
+func (w *waiting) abandoned() bool {
+	select {
+	case <-w.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *waiting) size() int { return len(w.body.Data) + len(w.trace.Body.Data) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -49,25 +50,32 @@ func New(o Options) *Service {
 	}
 }
 
+// transactionTime bounds one transaction of deciding: what takes longer is
+// tried again in halves.
+const transactionTime = 10 * time.Second
+
 // Process decides those of the events that are still undecided, together; if
-// that fails, one by one, so that a bad event costs its neighbours nothing.
-// Doing it again, or twenty times at once, changes nothing.
+// that fails, in halves, down to each by itself, so that a bad event costs its
+// neighbours nothing and a large fan-out gets through in parts. Doing it again,
+// or twenty times at once, changes nothing.
 func (s *Service) Process(ctx context.Context, ids []gateway.EventID) error {
 	err := s.processTogether(ctx, ids)
-	if err == nil || len(ids) == 1 || ctx.Err() != nil {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil, errors.Is(err, gateway.ErrUnavailable) && !store.IsSlow(err):
 		return err
+	case len(ids) == 1:
+		return fmt.Errorf("decide %s: %w", ids[0], err)
 	}
-	s.log.Warn("deciding one by one", "events", len(ids), "error", err)
-	var failed []error
-	for _, id := range ids {
-		if err := s.processTogether(ctx, []gateway.EventID{id}); err != nil {
-			failed = append(failed, fmt.Errorf("decide %s: %w", id, err))
-		}
-	}
-	return errors.Join(failed...)
+	s.log.Warn("deciding in halves", "events", len(ids), "error", err)
+	half := len(ids) / 2
+	return errors.Join(s.Process(ctx, ids[:half]), s.Process(ctx, ids[half:]))
 }
 
 func (s *Service) processTogether(ctx context.Context, ids []gateway.EventID) error {
+	ctx, cancel := context.WithTimeout(ctx, transactionTime)
+	defer cancel()
 	var lanes []store.LaneRef
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
 		var err error

@@ -13,33 +13,25 @@ const (
 	AlarmEvery = time.Second
 	// RepairEvery is how often lanes without an alarm are looked for.
 	RepairEvery = 30 * time.Second
-	// alarmLimit bounds one look; what is left rings a second later.
-	alarmLimit = 5000
+	// alarmLimit bounds one look; what is left rings a second later, or at once
+	// on another node.
+	alarmLimit = 2000
 )
 
-// RingAlarms inserts a deliver job for each lane whose alarm has come: retries
-// that are due, nodes that died, endpoints that were resumed, jobs that were
-// lost. It returns how many.
+// RingAlarms has this node drain the lanes whose alarm has come: retries that
+// are due, nodes that died, endpoints that were resumed, jobs that were lost.
+// Nodes share the alarms as they come; one that cannot take a lane leaves its
+// alarm to ring again a moment later, perhaps elsewhere. It returns how many.
 func (s *Service) RingAlarms(ctx context.Context) (int, error) {
-	rung := 0
-	err := s.Store.InTx(ctx, func(tx store.Tx) error {
-		lanes, err := tx.RingAlarms(ctx, alarmLimit)
-		if err != nil {
-			return err
-		}
-		rung = len(lanes)
-		return tx.Enqueue(ctx, deliverJobs(lanes)...)
+	var lanes []store.LaneRef
+	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
+		lanes, err = tx.RingAlarms(ctx, alarmLimit)
+		return err
 	})
-	return rung, err
-}
-
-// deliverJobs are the jobs that have lanes drained.
-func deliverJobs(lanes []store.LaneRef) []job.Args {
-	jobs := make([]job.Args, len(lanes))
-	for i, l := range lanes {
-		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
+	if err == nil {
+		s.Wake(lanes)
 	}
-	return jobs
+	return len(lanes), err
 }
 
 // RepairLanes gives an alarm to lanes that have open deliveries and neither
@@ -90,6 +82,21 @@ func (s *Service) ring(ref store.LaneRef, at time.Time) {
 	s.Wake([]store.LaneRef{ref})
 }
 
-func (s *Service) enqueue(ctx context.Context, jobs ...job.Args) error {
-	return s.Store.InTx(ctx, func(tx store.Tx) error { return tx.Enqueue(ctx, jobs...) })
+// deliverJobs are the jobs that wake lanes.
+func deliverJobs(lanes []store.LaneRef) []job.Args {
+	jobs := make([]job.Args, len(lanes))
+	for i, l := range lanes {
+		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
+	}
+	return jobs
+}
+
+// leaveToOthers sets a lane's alarm to now and tells the other nodes.
+func (s *Service) leaveToOthers(ctx context.Context, ref store.LaneRef) error {
+	return s.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := tx.WakeLane(ctx, ref.AccountID, ref.EndpointID); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, deliverJobs([]store.LaneRef{ref})...)
+	})
 }

@@ -99,8 +99,8 @@ func TestFateOfARecordIsUnknown(t *testing.T) {
 	}
 }
 
-// An answer that the database will not take costs its neighbours nothing: it
-// counts as one that was never recorded.
+// An answer that the database will not take costs its neighbours nothing, and
+// is not asked for again: what can be stored of it is.
 func TestAnswerThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -118,8 +118,51 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 	close(gate)
 	b.untilCount(t, 0, open)
 	b.untilReleased(t, e)
-	if n := b.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'unknown'`); n != 1 || len(r.requests()) != 5 {
-		t.Errorf("%d unknown attempts, %d requests: want the one again", n, len(r.requests()))
+	if n := b.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'succeeded'`); n != 4 || len(r.requests()) != 4 {
+		t.Errorf("%d attempts succeeded, %d requests, want 4", n, len(r.requests()))
+	}
+	if n := b.count(t, `SELECT count(*) FROM attempts WHERE detail <> '' AND response_body = ''`); n != 1 {
+		t.Errorf("%d attempts say that their answer could not be stored, want one", n)
 	}
 	eventually(t, "every slot is back", func() bool { return b.FreeSlots() == workers })
+}
+
+// When no attempt at all can be stored, the delivery's status still is.
+func TestAttemptThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	r := newReceiver(t, status(200))
+	b.exec(t, `ALTER TABLE attempts ADD CONSTRAINT none CHECK (n > 1)`)
+	e := b.endpoint(t, r.URL)
+	b.publish(t, e, 3)
+	b.untilCount(t, 3, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
+	b.untilReleased(t, e)
+	if len(r.requests()) != 3 {
+		t.Errorf("%d requests, want 3", len(r.requests()))
+	}
+}
+
+// A database that takes no writes for a while, as a demoted primary does, is
+// one that is not there: results wait for it and nothing is sent again.
+func TestDatabaseThatTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	gate := make(chan struct{})
+	r := newReceiver(t, held(t, gate))
+	e := b.endpoint(t, r.URL)
+	b.publish(t, e, 3)
+	r.until(t, 3)
+	b.exec(t, `
+		CREATE FUNCTION read_only() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			RAISE EXCEPTION 'cannot execute in a read-only transaction' USING ERRCODE = '25006';
+		END $$`)
+	b.exec(t, `CREATE TRIGGER read_only BEFORE UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION read_only()`)
+	close(gate)
+	eventually(t, "every answer is in", func() bool { return b.FreeSlots() == workers })
+	b.exec(t, `DROP TRIGGER read_only ON deliveries`)
+	b.untilCount(t, 3, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
+	if len(r.requests()) != 3 {
+		t.Errorf("%d requests, want 3", len(r.requests()))
+	}
 }

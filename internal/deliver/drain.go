@@ -11,6 +11,9 @@ const (
 	// retryPause is how long a drain waits after the database refused, before
 	// it tries again.
 	retryPause = 500 * time.Millisecond
+	// fruitlessPause keeps a drain that is told of work and finds none from
+	// asking on and on.
+	fruitlessPause = 100 * time.Millisecond
 	// nearAlarm is how soon a lane's next alarm must be for this node to keep
 	// a timer for it, so that it is served to the millisecond and not only by
 	// the next look at all alarms.
@@ -79,7 +82,7 @@ func (d *drain) once(ctx context.Context) (again bool, err error) {
 		s.slots.drop(slot)
 		return false, nil
 	}
-	lane, ok, err := s.Store.AcquireLane(ctx, d.ref.AccountID, d.ref.EndpointID, s.Node)
+	lane, ok, err := d.acquire(ctx)
 	if err != nil || !ok {
 		s.slots.release(d.ref.AccountID, d.slow, 1)
 		return err != nil, err
@@ -91,7 +94,16 @@ func (d *drain) once(ctx context.Context) (again bool, err error) {
 	h := newHold(d, lane)
 	again, err = h.run(ctx)
 	d.slow = h.lane.Flow.TimingOut
+	if again && err == nil && h.fruitless {
+		pause(ctx, fruitlessPause)
+	}
 	return again, err
+}
+
+func (d *drain) acquire(ctx context.Context) (store.Lane, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	return d.service.Store.AcquireLane(ctx, d.ref.AccountID, d.ref.EndpointID, d.service.Node)
 }
 
 // countSlow has the drain's slot counted as slow when the lane was left timing

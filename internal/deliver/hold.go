@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -46,13 +45,16 @@ type hold struct {
 	slow  bool
 	// starved: there was room for a send, and no slot.
 	starved bool
-	results chan sent
+	results chan *sent
 	// unrecorded are results that no transaction has stored yet.
-	unrecorded []sent
+	unrecorded []*sent
 	// mayHaveMore tells that the last take was not the end of what is due.
 	mayHaveMore bool
-	// nextDue is the earliest retry that this hold has recorded; zero is none.
-	nextDue time.Time
+	// nextLook is when to look for due work without being told. nextDue is the
+	// earliest retry that this hold has recorded; zero is none.
+	nextLook, nextDue time.Time
+	// fruitless: nothing was taken so far.
+	fruitless bool
 	// inactive: the endpoint takes nothing more. handOver: another node shall
 	// have the lane. uncertain: the fate of a commit is unknown.
 	inactive, handOver, uncertain bool
@@ -66,8 +68,8 @@ func newHold(d *drain, lane store.Lane) *hold {
 	ctx, cancel := context.WithCancel(s.abort)
 	return &hold{
 		service: s, drain: d, lane: lane, since: s.Clock.Now(), slow: d.slow,
-		spare: 1, mayHaveMore: true,
-		results: make(chan sent, s.Workers),
+		spare: 1, mayHaveMore: true, fruitless: true,
+		results: make(chan *sent, s.Workers),
 		sendCtx: ctx, stopSends: cancel,
 	}
 }
@@ -149,7 +151,7 @@ func (h *hold) done(ctx context.Context) bool {
 	defer timer.Stop()
 	select {
 	case <-h.drain.work:
-		h.mayHaveMore = true
+		h.look()
 		return false
 	case <-timer.C:
 		return true
@@ -161,8 +163,8 @@ func (h *hold) done(ctx context.Context) bool {
 // wait returns when there is something for a turn to do: results, gathered for
 // a moment; new work, if it can be taken; or the lane to be extended.
 func (h *hold) wait(ctx context.Context) {
-	extend := time.NewTimer(h.untilNextLook())
-	defer extend.Stop()
+	timer := time.NewTimer(h.untilNextLook())
+	defer timer.Stop()
 	work, stop := h.drain.work, ctx.Done()
 	if h.room() == 0 {
 		work = nil
@@ -174,29 +176,52 @@ func (h *hold) wait(ctx context.Context) {
 	case r := <-h.results:
 		h.gather(r)
 	case <-work:
-		h.mayHaveMore = true
-	case <-extend.C:
-		h.mayHaveMore, h.nextDue = true, time.Time{}
+		h.look()
+	case <-timer.C:
 	case <-stop:
 	case <-h.sendCtx.Done():
 	}
 }
 
-// untilNextLook is how long a turn can wait when nothing happens: until the
-// lane must be extended, or a retry of its own is due.
+// look has the next turn take what is due.
+func (h *hold) look() { h.mayHaveMore = true }
+
+// lookIfTime has the next turn look when a while has passed since the last one
+// did: for retries, and for work whose wake-up went elsewhere.
+func (h *hold) lookIfTime() {
+	now := h.service.Clock.Now()
+	if now.Before(h.nextLook) && (h.nextDue.IsZero() || now.Before(h.nextDue)) {
+		return
+	}
+	h.nextDue = time.Time{}
+	h.look()
+}
+
+// looked notes that a turn has looked.
+func (h *hold) looked() {
+	every := lookEvery
+	if h.lane.Flow.TimingOut {
+		every = extendEvery
+	}
+	h.nextLook = h.service.Clock.Now().Add(every)
+}
+
+// untilNextLook is how long a hold can wait when nothing happens: until it is
+// time to look, if there is room, and no longer than the lane may go without
+// being extended.
 func (h *hold) untilNextLook() time.Duration {
-	next := lookEvery
-	if h.lane.Flow.TimingOut || h.room() == 0 {
-		next = extendEvery
+	if h.room() == 0 {
+		return extendEvery
 	}
-	if h.nextDue.IsZero() {
-		return next
+	next := h.nextLook
+	if !h.nextDue.IsZero() && h.nextDue.Before(next) {
+		next = h.nextDue
 	}
-	return min(max(h.nextDue.Sub(h.service.Clock.Now()), time.Millisecond), next)
+	return min(max(next.Sub(h.service.Clock.Now()), time.Millisecond), extendEvery)
 }
 
 // gather collects results for a moment, or until nothing is in flight.
-func (h *hold) gather(first sent) {
+func (h *hold) gather(first *sent) {
 	h.settle(first)
 	timer := time.NewTimer(flushDelay)
 	defer timer.Stop()
@@ -227,6 +252,8 @@ func (h *hold) considerHandOver(ctx context.Context) {
 		return
 	}
 	h.since = h.service.Clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
 	others, err := h.service.Store.OtherNodes(ctx, h.service.Node)
 	h.handOver = err == nil && others
 }
@@ -235,26 +262,29 @@ func (h *hold) considerHandOver(ctx context.Context) {
 // committed while the lane was held had its wake-up walk away.
 func (h *hold) release(ctx context.Context) (again bool, err error) {
 	s := h.service
-	writing := context.WithoutCancel(ctx)
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
+	defer cancel()
 	alarm, ok, err := s.Store.ReleaseLane(writing, h.lane)
 	if err != nil || !ok {
 		return err != nil && ctx.Err() == nil, err
 	}
-	if h.handOver {
-		return false, s.enqueue(writing, job.Deliver{AccountID: h.lane.AccountID, EndpointID: h.lane.EndpointID})
-	}
-	if ctx.Err() != nil || h.inactive {
+	if h.inactive {
 		return false, nil
 	}
 	if h.asleep() {
 		s.wakeAt(h.drain.ref, alarm)
 		return false, nil
 	}
-	due, err := s.Store.HasDue(ctx, h.lane.AccountID, h.lane.EndpointID)
-	if err == nil && !due {
+	due, err := s.Store.HasDue(writing, h.lane.AccountID, h.lane.EndpointID)
+	switch {
+	case err != nil:
+		return ctx.Err() == nil, err
+	case due && (h.handOver || ctx.Err() != nil):
+		return false, s.leaveToOthers(writing, h.drain.ref)
+	case !due:
 		s.wakeAt(h.drain.ref, alarm)
 	}
-	return due, err
+	return due, nil
 }
 
 // abandon ends the lease for the next holder to take over what may be in the

@@ -303,7 +303,7 @@ func TestTakeOverSendsAgain(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	b.in(t, func(tx store.Tx) error {
-		_, err := tx.TakeDue(t.Context(), dead, b.clock.Now().Add(time.Hour), 1)
+		_, err := tx.TakeDue(t.Context(), dead, 1)
 		return err
 	})
 	b.exec(t, `UPDATE lanes SET leased_until = now() - interval '1 s'`)

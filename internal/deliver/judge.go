@@ -21,10 +21,9 @@ type health struct {
 	onlyOwn bool
 }
 
-func healthOf(results []sent, changed map[gateway.AttemptID]bool) health {
+func healthOf(results []*sent, changed map[gateway.AttemptID]bool) health {
 	h := health{onlyOwn: true}
-	for i := range results {
-		r := &results[i]
+	for _, r := range results {
 		switch {
 		case r.NoAttempt || !changed[r.Attempt.ID()]:
 		case r.Attempt.Outcome == gateway.OutcomeSucceeded:

@@ -22,19 +22,19 @@ func TestHealthOf(t *testing.T) {
 	nothing.NoAttempt = true
 	late.Attempt.N = 2 // its delivery was not changed by it
 	for name, c := range map[string]struct {
-		results []sent
+		results []*sent
 		want    health
 	}{
 		"none":                 {nil, health{onlyOwn: true}},
-		"a success":            {[]sent{ok}, health{succeeded: true, onlyOwn: true}},
-		"a failure":            {[]sent{no}, health{failedAfter: true}},
-		"success then failure": {[]sent{ok, no}, health{succeeded: true, failedAfter: true}},
-		"failure then success": {[]sent{no, ok}, health{succeeded: true}},
-		"gone":                 {[]sent{gone, ok}, health{succeeded: true, gone: true}},
-		"own event":            {[]sent{ownNo}, health{failedAfter: true, onlyOwn: true}},
-		"own event and other":  {[]sent{ownNo, no}, health{failedAfter: true}},
-		"nothing was sent":     {[]sent{nothing}, health{onlyOwn: true}},
-		"came too late":        {[]sent{late}, health{onlyOwn: true}},
+		"a success":            {[]*sent{&ok}, health{succeeded: true, onlyOwn: true}},
+		"a failure":            {[]*sent{&no}, health{failedAfter: true}},
+		"success then failure": {[]*sent{&ok, &no}, health{succeeded: true, failedAfter: true}},
+		"failure then success": {[]*sent{&no, &ok}, health{succeeded: true}},
+		"gone":                 {[]*sent{&gone, &ok}, health{succeeded: true, gone: true}},
+		"own event":            {[]*sent{&ownNo}, health{failedAfter: true, onlyOwn: true}},
+		"own event and other":  {[]*sent{&ownNo, &no}, health{failedAfter: true}},
+		"nothing was sent":     {[]*sent{&nothing}, health{onlyOwn: true}},
+		"came too late":        {[]*sent{&late}, health{onlyOwn: true}},
 	} {
 		changed := map[gateway.AttemptID]bool{ok.Attempt.ID(): true}
 		if got := healthOf(c.results, changed); got != c.want {

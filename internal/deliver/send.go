@@ -43,8 +43,8 @@ func (h *hold) start(taken []store.Taken) {
 }
 
 // send makes one attempt and tells what follows from it.
-func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target, t store.Taken) sent {
-	r := sent{ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
+func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target, t store.Taken) *sent {
+	r := &sent{ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
 	if t.Body == nil {
 		r.Result = store.Result{
 			Attempt: gateway.Attempt{DeliveryID: t.ID, N: t.N, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
@@ -102,6 +102,9 @@ func (s *Service) attempt(ctx context.Context, target store.Target, in attemptIn
 	return a, gateway.Answer{Outcome: result.Outcome, StatusCode: result.Status, RetryAfter: result.RetryAfter}, result.Cancelled
 }
 
+// asReceived are the headers that tell what the bytes are: they go with them.
+var asReceived = []string{"Content-Type", "Content-Encoding"}
+
 // header makes the headers of one attempt: the ids that never change, the time
 // and signatures that are new each time, and the endpoint's own.
 func (s *Service) header(target store.Target, in attemptInput, now time.Time) (http.Header, error) {
@@ -113,12 +116,18 @@ func (s *Service) header(target store.Target, in attemptInput, now time.Time) (h
 		}
 		keys = append(keys, key)
 	}
-	if len(keys) == 0 {
+	switch {
+	case target.Unsealable:
+		return nil, fmt.Errorf("a signing secret cannot be opened: rotate it, without an overlap")
+	case len(keys) == 0:
 		return nil, fmt.Errorf("the endpoint has no live signing secret")
 	}
 	header := gateway.DecodeHeaders(target.Headers)
-	if contentType := gateway.DecodeHeaders(in.headers).Get("Content-Type"); contentType != "" {
-		header.Set("Content-Type", contentType)
+	received := gateway.DecodeHeaders(in.headers)
+	for _, name := range asReceived {
+		if value := received.Get(name); value != "" {
+			header.Set(name, value)
+		}
 	}
 	id, unix := in.event.String(), now.Unix()
 	header.Set("Webhook-Id", id)

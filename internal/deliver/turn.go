@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -28,12 +27,14 @@ func (h *hold) turn(ctx context.Context) error {
 		h.uncertain = h.uncertain || want > 0 && store.IsUnknownFate(err)
 		return err
 	}
-	h.unrecorded = h.unrecorded[:0]
+	h.unrecorded = nil
 	if t.active {
 		h.target = t.target
 	}
 	if t.limit > 0 {
 		h.mayHaveMore = len(t.taken) == t.limit
+		h.fruitless = h.fruitless && len(t.taken) == 0
+		h.looked()
 	}
 	h.start(t.taken)
 	return nil
@@ -57,7 +58,7 @@ func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, e
 		return t, err
 	}
 	if t.limit = min(want, t.target.MaxInFlight-h.inFlight); !h.inactive && t.limit > 0 {
-		t.taken, err = tx.TakeDue(ctx, h.lane, h.horizon(), t.limit)
+		t.taken, err = tx.TakeDue(ctx, h.lane, t.limit)
 	}
 	return t, err
 }
@@ -78,6 +79,7 @@ func (h *hold) begin(ctx context.Context, tx store.Tx) (store.Target, bool, erro
 // want is how many deliveries to take: what the lane has room for, and slots.
 func (h *hold) want(ctx context.Context) int {
 	h.starved = false
+	h.lookIfTime()
 	if !h.willing(ctx) || !h.mayHaveMore {
 		return 0
 	}
@@ -89,11 +91,10 @@ func (h *hold) want(ctx context.Context) int {
 	return min(room, h.spare)
 }
 
-// horizon is just above every id that can be due: clocks agree to far less.
-func (h *hold) horizon() time.Time { return h.service.Clock.Now().Add(time.Hour) }
-
 // takeOver makes pending again what an earlier holder left in the air.
 func (h *hold) takeOver(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
 	var left int64
 	err := h.service.Store.InTx(ctx, func(tx store.Tx) error {
 		mine, err := tx.ExtendLane(ctx, h.lane)
@@ -115,72 +116,9 @@ func (h *hold) takeOver(ctx context.Context) error {
 	return err
 }
 
-// record stores the results that no transaction has stored yet, and what they
-// mean for the endpoint.
-func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
-	if len(h.unrecorded) == 0 {
-		return nil
-	}
-	results := make([]store.Result, len(h.unrecorded))
-	for i := range h.unrecorded {
-		results[i] = h.unrecorded[i].Result
-	}
-	changed, err := tx.Record(ctx, h.lane, results)
-	if err != nil {
-		return err
-	}
-	if err := h.judge(ctx, tx, failures, changed); err != nil {
-		return err
-	}
-	var tally store.Tally
-	for i := range results {
-		r := &results[i]
-		if changed[r.Attempt.ID()] && !r.NoAttempt {
-			tally.Count(r.Attempt.Outcome, r.Attempt.Duration)
-		}
-	}
-	return tx.AddTally(ctx, h.lane, h.service.Node, tally)
-}
-
-// recordApart records results one by one after a turn failed for a reason that
-// lies in one of them. What the database refuses even then is given up: its
-// delivery is left to the next holder, as if we had died before recording it.
-func (h *hold) recordApart(ctx context.Context, cause error) {
-	if len(h.unrecorded) == 0 || errors.Is(cause, gateway.ErrUnavailable) || store.IsUnknownFate(cause) {
-		return
-	}
-	all := h.unrecorded
-	for i, r := range all {
-		h.unrecorded = []sent{r}
-		err := h.recordOnly(ctx)
-		switch {
-		case err == nil:
-		case errors.Is(err, errLaneLost), errors.Is(err, gateway.ErrUnavailable), store.IsUnknownFate(err):
-			h.unrecorded = all[i:]
-			return
-		default:
-			h.uncertain = true
-			h.service.Log.Error("a result cannot be recorded", "delivery", r.Attempt.DeliveryID, "attempt", r.Attempt.N, "error", err)
-		}
-	}
-	h.unrecorded = nil
-}
-
-func (h *hold) recordOnly(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
-	defer cancel()
-	return h.service.Store.InTx(ctx, func(tx store.Tx) error {
-		target, _, err := h.begin(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return h.record(ctx, tx, target.Failures)
-	})
-}
-
 // settle takes a sender's report: its slot is free, and the lane as wide as
 // the answer says. A send that was cancelled is no result.
-func (h *hold) settle(r sent) {
+func (h *hold) settle(r *sent) {
 	h.inFlight--
 	h.service.slots.release(h.lane.AccountID, r.slow, 1)
 	if r.cancelled {

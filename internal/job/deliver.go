@@ -15,5 +15,8 @@ type Deliver struct {
 // Kind is the job's name in the queue's table.
 func (Deliver) Kind() string { return "deliver" }
 
-// InsertOpts puts the job in its queue.
-func (Deliver) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: QueueDeliver} }
+// InsertOpts puts the job in its queue. It is tried once: what it leaves undone
+// is found in the tables, and gets a new job.
+func (Deliver) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: QueueDeliver, MaxAttempts: 1}
+}

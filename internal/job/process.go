@@ -14,5 +14,8 @@ type Process struct {
 // Kind is the job's name in the queue's table.
 func (Process) Kind() string { return "process" }
 
-// InsertOpts puts the job in its queue.
-func (Process) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: QueueProcess} }
+// InsertOpts puts the job in its queue. It is tried once: what it leaves undone
+// is found in the tables, and gets a new job.
+func (Process) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: QueueProcess, MaxAttempts: 1}
+}

@@ -72,7 +72,7 @@ func (b bundle) acquire(t *testing.T, endpoint gateway.EndpointID, node string) 
 func (b bundle) takeDue(t *testing.T, lane store.Lane, limit int) (taken []store.Taken) {
 	t.Helper()
 	b.in(t, func(tx store.Tx) (err error) {
-		taken, err = tx.TakeDue(t.Context(), lane, b.clock.Now().Add(time.Hour), limit)
+		taken, err = tx.TakeDue(t.Context(), lane, limit)
 		return err
 	})
 	return taken

@@ -303,7 +303,8 @@ func (t Tx) OverdueEvents(ctx context.Context, grace time.Duration, limit int) (
 			FOR UPDATE SKIP LOCKED
 		)
 		UPDATE events e
-		SET decide_after = now()
+		SET decide_after = now() + LEAST(interval '5 s' * (2 ^ e.sweeps - 1), interval '10 min'),
+		    sweeps = LEAST(e.sweeps + 1, 10)
 		WHERE e.id = ANY (ARRAY(SELECT id FROM overdue))
 		  AND e.id >= (SELECT id FROM overdue ORDER BY id LIMIT 1)
 		  AND e.id <= (SELECT id FROM overdue ORDER BY id DESC LIMIT 1)

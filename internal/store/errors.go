@@ -57,9 +57,10 @@ func meaning(err error) error {
 
 // isRefusal tells the codes by which a server says that it cannot serve now,
 // rather than that the statement is wrong: connection, resources, an operator
-// stepping in (shutdown, crash, cancel), a lock not had in time, a deadlock.
+// stepping in (shutdown, crash, cancel), a lock not had in time, a deadlock, or
+// a server that takes no writes now (a demoted primary, a full disk).
 func isRefusal(code string) bool {
-	for _, class := range []string{"08", "53", "57", "58", "55P03", "40", "25P03"} {
+	for _, class := range []string{"08", "53", "57", "58", "55P03", "40", "25P03", "25006"} {
 		if strings.HasPrefix(code, class) {
 			return true
 		}
@@ -73,4 +74,21 @@ func isConnectionError(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
+}
+
+// IsDataFault tells whether the database refuses a row for what is in it: the
+// same row will be refused again.
+func IsDataFault(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (strings.HasPrefix(pg.Code, "22") || strings.HasPrefix(pg.Code, "23"))
+}
+
+// IsSlow tells whether a transaction was given up for its time: it took too
+// long, or waited too long for a lock. A smaller one may get through.
+func IsSlow(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "55P03" || pg.Code == "57014" || pg.Code == "40P01")
 }

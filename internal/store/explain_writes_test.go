@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
@@ -131,7 +130,7 @@ func (x *explained) reopenAndTake(ctx context.Context, tx store.Tx) error {
 	if err != nil || !open {
 		return errors.Join(errors.New("the delivery was not reopened"), err)
 	}
-	taken, err := tx.TakeDue(ctx, x.lane, x.now.Add(time.Hour), listed)
+	taken, err := tx.TakeDue(ctx, x.lane, listed)
 	if err == nil && len(taken) == 0 {
 		err = errors.New("nothing was taken")
 	}

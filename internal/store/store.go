@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,12 @@ const (
 	rollbackTimeout = 5 * time.Second
 )
 
+const dialTimeout = 10 * time.Second
+
+// keepAlive finds out within some 15 s that the database's host is gone, which
+// would otherwise take minutes.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 3 * time.Second, Count: 3}
+
 // Store reads and writes the database.
 type Store struct {
 	pool   *pgxpool.Pool
@@ -53,6 +60,7 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 		return nil, fmt.Errorf("parse the database's address: %w", err)
 	}
 	config.MaxConns = size
+	config.ConnConfig.DialFunc = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}).DialContext
 	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"application_name":                    "rowlock",
 		"idle_in_transaction_session_timeout": "5s",

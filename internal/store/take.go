@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/secret"
 )
 
 // Target is what a drain needs to know of its endpoint, read in the
@@ -23,6 +24,8 @@ type Target struct {
 	Failures int
 	// Secrets sign; the newest is first.
 	Secrets []gateway.Secret
+	// Unsealable tells that a secret cannot be opened: nothing can be signed.
+	Unsealable bool
 }
 
 // Taken is a delivery that this drain may send now.
@@ -74,6 +77,9 @@ func (t Tx) ReadTarget(ctx context.Context, lane Lane) (Target, bool, error) {
 		return target, false, wrap("read signing secrets", err)
 	}
 	target.Secrets, err = t.store.collectSecrets(endpointSecrets(lane.AccountID, lane.EndpointID), rows)
+	if errors.Is(err, secret.ErrUnsealable) {
+		target.Secrets, target.Unsealable, err = nil, true, nil
+	}
 	return target, err == nil, wrap("read signing secrets", err)
 }
 
@@ -94,14 +100,13 @@ func scanTarget(row pgx.Row) (target Target, err error) {
 }
 
 // TakeDue takes up to limit due deliveries of an active endpoint for sending:
-// first attempts before retries before bulk, the longest due first. horizon is
-// just above the present time: no delivery is of a later day.
+// first attempts before retries before bulk, the longest due first.
 //
 // The promise: a delivery is sent by one drain at a time. Only a pending row,
 // locked, becomes sending, under this lane's fence.
 //
 // See idRange for how rows are found again by their ids.
-func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int) ([]Taken, error) {
+func (t Tx) TakeDue(ctx context.Context, lane Lane, limit int) ([]Taken, error) {
 	rows, err := t.tx.Query(ctx, `
 		WITH due AS (
 			SELECT d.id
@@ -113,7 +118,7 @@ func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int
 				  AND priority = p.priority
 				  AND status = 'pending'
 				  AND next_attempt_at <= now()
-				  AND id < $4
+				  AND `+notAhead+`
 				ORDER BY next_attempt_at
 				LIMIT $3
 				FOR UPDATE SKIP LOCKED
@@ -128,9 +133,9 @@ func (t Tx) TakeDue(ctx context.Context, lane Lane, horizon time.Time, limit int
 		WHERE d.id = ANY (ARRAY(SELECT id FROM due))
 		  AND d.id >= (SELECT id FROM due ORDER BY id LIMIT 1)
 		  AND d.id <= (SELECT id FROM due ORDER BY id DESC LIMIT 1)
-		  AND d.status = $5
+		  AND d.status = $4
 		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step`,
-		lane.EndpointID, lane.Fence, limit, gateway.FirstIDAt[gateway.DeliveryID](horizon), string(gateway.DeliveryPending))
+		lane.EndpointID, lane.Fence, limit, string(gateway.DeliveryPending))
 	if err != nil {
 		return nil, wrap("take due deliveries", err)
 	}

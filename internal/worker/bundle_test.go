@@ -41,6 +41,7 @@ const (
 // with one account.
 type bundle struct {
 	client  *river.Client[pgx.Tx]
+	decide  *decide.Service
 	store   *store.Store
 	pool    *pgxpool.Pool
 	clock   *clock.Clock
@@ -69,8 +70,8 @@ func newBundle(t *testing.T) *bundle {
 	})
 	background(t, sending.Run)
 	// Nobody is woken but by jobs.
-	deciding := decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: node})
-	b.client, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{Log: log, Node: node, Decide: deciding, Deliver: sending}))
+	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: node})
+	b.client, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{Log: log, Node: node, Decide: b.decide, Deliver: sending}))
 	if err != nil {
 		t.Fatal(err)
 	}

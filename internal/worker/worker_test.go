@@ -170,8 +170,9 @@ func TestJobsCanBeRepeated(t *testing.T) {
 	}
 }
 
-// A job whose use case fails is kept by the queue and tried again.
-func TestFailedJobIsTriedAgain(t *testing.T) {
+// A job whose use case fails is over, for whoever looks why; what it was for
+// gets a new one by the sweep.
+func TestFailedJobIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.receiver(t)
@@ -180,12 +181,15 @@ func TestFailedJobIsTriedAgain(t *testing.T) {
 	}
 	b.accept(t, 1)
 	b.start(t)
-	b.untilCount(t, 1, `SELECT count(*) FROM river_job WHERE kind = 'process' AND state = 'retryable' AND cardinality(errors) >= 1`)
+	b.untilCount(t, 1, `SELECT count(*) FROM river_job WHERE kind = 'process' AND state = 'discarded' AND cardinality(errors) = 1`)
 	if _, err := b.pool.Exec(t.Context(), `ALTER TABLE usage_away RENAME TO usage`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.pool.Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE state = 'retryable'`); err != nil {
+	if _, err := b.pool.Exec(t.Context(), `UPDATE events SET decide_after = now() - interval '1 minute'`); err != nil {
 		t.Fatal(err)
+	}
+	if n, err := b.decide.Sweep(t.Context()); n != 1 || err != nil {
+		t.Fatalf("the sweep found %d events, %v", n, err)
 	}
 	b.untilCount(t, 1, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
 }

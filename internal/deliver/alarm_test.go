@@ -11,27 +11,6 @@ import (
 	"github.com/rowlock/rowlock/internal/job"
 )
 
-// deliverJobs reads the arguments of the jobs that are there.
-func (b *bundle) deliverJobs(t *testing.T) (jobs []job.Deliver) {
-	t.Helper()
-	rows, err := b.pool.Query(t.Context(), `SELECT args FROM river_job WHERE kind = 'deliver' AND queue = 'deliver'`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var raw []byte
-		var j job.Deliver
-		if err := rows.Scan(&raw); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(raw, &j); err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs
-}
-
 // Many nodes look for alarms at once: each lane rings once.
 func TestRingAlarms(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,8 @@
 package deliver
 
 import (
-	"slices"
+	"container/heap"
+	"container/list"
 	"sync"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -14,36 +15,60 @@ const shareOfFree = 3
 
 // slots are the sends that this node may have under way, shared fairly between
 // accounts. Lanes that time out may together hold at most half of them.
+//
+// Every operation costs the logarithm of how many accounts wait, however many
+// claims each has. What an account may hold depends on the count it holds and
+// nothing else that is its own, so if the one that holds least may not take,
+// no other may: only the heads of the two rankings are ever looked at.
 type slots struct {
 	mu       sync.Mutex
 	total    int
 	free     int
 	slowHeld int
-	held     map[gateway.AccountID]int
-	waiting  []*claim
+	// shares has the accounts that hold or wait for something, and no others.
+	shares map[gateway.AccountID]*share
+	// quick and slow are ranked apart, because the slow ones can be full up
+	// while the quick ones are served.
+	quick, slow ranking
+	arrivals    uint64
+}
+
+// share is what one account holds and waits for.
+type share struct {
+	account     gateway.AccountID
+	held        int
+	quick, slow line
 }
 
 // claim is a place in the queue for one slot.
 type claim struct {
-	account gateway.AccountID
-	slow    bool
+	line *line
+	// place is nil once the claim has left the line.
+	place *list.Element
+	// arrival counts the claims that came before, of whatever account.
+	arrival uint64
 	// granted is closed when the slot is the claimer's.
 	granted chan struct{}
 }
 
 func newSlots(total int) *slots {
-	return &slots{total: total, free: total, held: map[gateway.AccountID]int{}}
+	return &slots{total: total, free: total, shares: map[gateway.AccountID]*share{}}
 }
 
 // try takes up to want slots at once and tells how many.
 func (s *slots) try(account gateway.AccountID, slow bool, want int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.free == 0 {
+		return 0
+	}
+	sh := s.share(account)
 	n := 0
-	for n < want && s.mayTake(account, slow) {
-		s.take(account, slow)
+	for n < want && s.mayTake(sh.held, slow) {
+		s.take(sh, slow)
 		n++
 	}
+	s.settle(sh)
 	return n
 }
 
@@ -51,70 +76,85 @@ func (s *slots) try(account gateway.AccountID, slow bool, want int) int {
 func (s *slots) wait(account gateway.AccountID, slow bool) *claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &claim{account: account, slow: slow, granted: make(chan struct{})}
-	s.waiting = append(s.waiting, c)
+	sh := s.share(account)
+	l := &sh.quick
+	if slow {
+		l = &sh.slow
+	}
+	c := &claim{line: l, arrival: s.arrivals, granted: make(chan struct{})}
+	s.arrivals++
+	c.place = l.claims.PushBack(c)
+	l.settle()
 	s.grant()
 	return c
 }
 
-// drop leaves the queue; a slot that was granted meanwhile is given back.
+// drop leaves the queue; a slot that was granted meanwhile is given back. A
+// claim is dropped once.
 func (s *slots) drop(c *claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.waiting, c); i >= 0 {
-		s.waiting = slices.Delete(s.waiting, i, i+1)
+	if c.place == nil {
+		s.put(c.line.share.account, c.line.slow, 1)
 		return
 	}
-	s.put(c.account, c.slow, 1)
+	c.leave()
+	s.settle(c.line.share)
 }
 
 // release gives slots back.
 func (s *slots) release(account gateway.AccountID, slow bool, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(account, slow, n)
+	if n > 0 {
+		s.put(account, slow, n)
+	}
 }
 
 func (s *slots) put(account gateway.AccountID, slow bool, n int) {
-	if n == 0 {
-		return
-	}
 	s.free += n
 	if slow {
 		s.slowHeld -= n
 	}
-	if s.held[account] -= n; s.held[account] == 0 {
-		delete(s.held, account)
-	}
+	sh := s.share(account)
+	sh.held -= n
+	s.settle(sh)
 	s.grant()
 }
 
 // grant serves the queue: the account that holds least first, and within an
 // account who came first.
 func (s *slots) grant() {
-	for {
-		best := -1
-		for i, c := range s.waiting {
-			if s.mayTake(c.account, c.slow) && (best < 0 || s.held[c.account] < s.held[s.waiting[best].account]) {
-				best = i
-			}
-		}
-		if best < 0 {
+	for s.free > 0 {
+		l := s.next()
+		if l == nil || !s.mayTake(l.share.held, l.slow) {
 			return
 		}
-		c := s.waiting[best]
-		s.waiting = slices.Delete(s.waiting, best, best+1)
-		s.take(c.account, c.slow)
+		c := l.head()
+		c.leave()
+		s.take(l.share, l.slow)
+		s.settle(l.share)
 		close(c.granted)
 	}
 }
 
-func (s *slots) mayTake(account gateway.AccountID, slow bool) bool {
-	if s.free == 0 || slow && !s.mayBeSlow() {
-		return false
+// next is the line whose turn it is, nil when nobody waits who has room.
+func (s *slots) next() *line {
+	quick, slow := s.quick.first(), s.slow.first()
+	switch {
+	case slow == nil || !s.mayBeSlow():
+		return quick
+	case quick == nil || slow.before(quick):
+		return slow
+	default:
+		return quick
 	}
-	held := s.held[account]
-	return held == 0 || held < shareOfFree*s.free
+}
+
+// mayTake tells whether an account that holds so many may have one more. Who
+// holds none may whenever one is free.
+func (s *slots) mayTake(held int, slow bool) bool {
+	return held < shareOfFree*s.free && (!slow || s.mayBeSlow())
 }
 
 func (s *slots) mayBeSlow() bool { return s.slowHeld < max(s.total/2, 1) }
@@ -130,10 +170,110 @@ func (s *slots) slowDown() bool {
 	return true
 }
 
-func (s *slots) take(account gateway.AccountID, slow bool) {
+// take counts one slot as held; settle is to follow.
+func (s *slots) take(sh *share, slow bool) {
 	s.free--
-	s.held[account]++
+	sh.held++
 	if slow {
 		s.slowHeld++
 	}
+}
+
+// share finds the share of an account, or begins it.
+func (s *slots) share(account gateway.AccountID) *share {
+	sh, ok := s.shares[account]
+	if !ok {
+		sh = &share{account: account}
+		sh.quick = line{share: sh, ranking: &s.quick, rank: unranked}
+		sh.slow = line{share: sh, ranking: &s.slow, rank: unranked, slow: true}
+		s.shares[account] = sh
+	}
+	return sh
+}
+
+// settle puts a share that changed back in order, and forgets an idle one.
+func (s *slots) settle(sh *share) {
+	sh.quick.settle()
+	sh.slow.settle()
+	if sh.held == 0 && sh.quick.claims.Len() == 0 && sh.slow.claims.Len() == 0 {
+		delete(s.shares, sh.account)
+	}
+}
+
+// leave takes the claim out of its line; settle is to follow.
+func (c *claim) leave() {
+	c.line.claims.Remove(c.place)
+	c.place = nil
+}
+
+// unranked is the rank of a line in which nobody waits.
+const unranked = -1
+
+// line is the claims of one account and one pace, in the order they came.
+type line struct {
+	share   *share
+	slow    bool
+	claims  list.List
+	ranking *ranking
+	rank    int
+}
+
+func (l *line) head() *claim { return l.claims.Front().Value.(*claim) }
+
+// before tells whether l is to be served before other.
+func (l *line) before(other *line) bool {
+	if l.share.held != other.share.held {
+		return l.share.held < other.share.held
+	}
+	return l.head().arrival < other.head().arrival
+}
+
+// settle moves the line to its rank.
+func (l *line) settle() {
+	waits, ranked := l.claims.Len() > 0, l.rank != unranked
+	switch {
+	case waits && ranked:
+		heap.Fix(l.ranking, l.rank)
+	case waits:
+		heap.Push(l.ranking, l)
+	case ranked:
+		heap.Remove(l.ranking, l.rank)
+	}
+}
+
+// ranking is a heap of the lines of one pace in which somebody waits.
+type ranking []*line
+
+var _ heap.Interface = (*ranking)(nil)
+
+// first is the line that is served before all others, nil when there is none.
+func (r ranking) first() *line {
+	if len(r) == 0 {
+		return nil
+	}
+	return r[0]
+}
+
+func (r ranking) Len() int           { return len(r) }
+func (r ranking) Less(i, j int) bool { return r[i].before(r[j]) }
+
+func (r ranking) Swap(i, j int) {
+	r[i], r[j] = r[j], r[i]
+	r[i].rank, r[j].rank = i, j
+}
+
+// Push is for package heap alone, as is Pop.
+func (r *ranking) Push(x any) {
+	l := x.(*line)
+	l.rank = len(*r)
+	*r = append(*r, l)
+}
+
+func (r *ranking) Pop() any {
+	last := len(*r) - 1
+	l := (*r)[last]
+	(*r)[last] = nil
+	*r = (*r)[:last]
+	l.rank = unranked
+	return l
 }

@@ -1,8 +1,13 @@
 package deliver
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 )
@@ -30,6 +35,23 @@ func grantedOf(claims []*claim) (n int) {
 		}
 	}
 	return n
+}
+
+// numbered is the account of that number.
+func numbered(n int) (id gateway.AccountID) {
+	binary.BigEndian.PutUint64(id[:], uint64(n))
+	return id
+}
+
+// heldIn is what each account holds.
+func heldIn(s *slots) map[gateway.AccountID]int {
+	held := map[gateway.AccountID]int{}
+	for id, sh := range s.shares {
+		if sh.held != 0 {
+			held[id] = sh.held
+		}
+	}
+	return held
 }
 
 // waitFor queues n times.
@@ -153,93 +175,126 @@ func TestSlotsDrop(t *testing.T) {
 	first, second, third := s.wait(accountA, false), s.wait(accountB, false), s.wait(accountC, false)
 	s.drop(second)
 	s.drop(first) // it was granted: the slot goes on
-	if isGranted(second) || !isGranted(third) || len(s.waiting) != 0 {
-		t.Errorf("second %t, third %t, %d wait", isGranted(second), isGranted(third), len(s.waiting))
+	if isGranted(second) || !isGranted(third) || len(s.quick) != 0 {
+		t.Errorf("second %t, third %t, %d wait", isGranted(second), isGranted(third), len(s.quick))
 	}
 	s.drop(third)
-	if s.free != 1 || len(s.held) != 0 {
-		t.Errorf("%d free, %v held", s.free, s.held)
+	if s.free != 1 || len(s.shares) != 0 {
+		t.Errorf("%d free, held %v", s.free, heldIn(s))
 	}
 }
 
-// Whatever happens in whatever order: never more than there are, never more
-// than half of them slow, nobody waits while a slot is theirs, and in the end
-// everything is back.
-func TestSlotsKeepTheirPromises(t *testing.T) {
+// An account that asks once is served soon, however long the queue of another
+// is, slow or not; and the other one goes on being served.
+func TestSlotsStarveNobody(t *testing.T) {
 	t.Parallel()
-	const seed, steps = 7, 20_000
-	r := rand.New(rand.NewPCG(seed, seed))
-	s := newSlots(9)
-	type holding struct {
-		account gateway.AccountID
-		slow    bool
+	const total, flood, others, rounds = 8, 200, 20, 2_000
+	const patience = total * others // releases
+	s := newSlots(total)
+	type queued struct {
+		slotKind
+		claim *claim
+		since int
 	}
-	var held []holding
-	var queue []*claim
-	for range steps {
-		account, slow := gateway.AccountID{0: byte(r.IntN(4))}, r.IntN(3) == 0
-		switch r.IntN(4) {
-		case 0:
-			for range s.try(account, slow, r.IntN(4)) {
-				held = append(held, holding{account, slow})
-			}
-		case 1:
-			queue = append(queue, s.wait(account, slow))
-		case 2:
-			if len(held) > 0 {
-				i := r.IntN(len(held))
-				h := held[i]
-				held = append(held[:i], held[i+1:]...)
-				s.release(h.account, h.slow, 1)
-			}
-		default:
-			if len(queue) > 0 && r.IntN(8) == 0 {
-				c := queue[0]
-				queue = queue[1:]
-				s.drop(c)
-			}
-		}
-		var still []*claim
-		for _, c := range queue {
-			if isGranted(c) {
-				held = append(held, holding{c.account, c.slow})
-			} else {
-				still = append(still, c)
-			}
-		}
-		queue = still
-		slowOnes := 0
-		for _, h := range held {
-			if h.slow {
-				slowOnes++
-			}
-		}
-		if s.free < 0 || s.free+len(held) != 9 || slowOnes > 4 || slowOnes != s.slowHeld {
-			t.Fatalf("%d free, %d held, %d of them slow (%d by its own count)", s.free, len(held), slowOnes, s.slowHeld)
-		}
-		for _, c := range queue {
-			if s.mayTake(c.account, c.slow) {
-				t.Fatal("a claim waits that could be served")
-			}
-		}
+	var queue, held []queued
+	ask := func(k slotKind, now int) { queue = append(queue, queued{k, s.wait(k.account, k.slow), now}) }
+	for range flood {
+		ask(slotKind{account: accountA}, 0)
 	}
-	for len(held)+len(queue) > 0 {
-		if len(held) == 0 {
-			t.Fatalf("%d wait though every slot is free", len(queue))
-		}
-		s.release(held[0].account, held[0].slow, 1)
+	for i := range others {
+		ask(slotKind{account: numbered(i), slow: i%3 == 0}, 0)
+	}
+	served := map[gateway.AccountID]int{}
+	for now := range rounds {
+		queue = slices.DeleteFunc(queue, func(q queued) bool {
+			if !isGranted(q.claim) {
+				if q.account != accountA && now-q.since > patience {
+					t.Fatalf("account %v (slow: %t) waits for %d releases", q.account, q.slow, now-q.since)
+				}
+				return false
+			}
+			held = append(held, q)
+			served[q.account]++
+			return true
+		})
+		first := held[0]
 		held = held[1:]
-		var still []*claim
-		for _, c := range queue {
-			if isGranted(c) {
-				held = append(held, holding{c.account, c.slow})
-			} else {
-				still = append(still, c)
-			}
-		}
-		queue = still
+		s.release(first.account, first.slow, 1)
+		ask(first.slotKind, now)
 	}
-	if s.free != 9 || s.slowHeld != 0 || len(s.held) != 0 {
-		t.Errorf("in the end %d free, %d slow, held %v", s.free, s.slowHeld, s.held)
+	if n := served[accountA]; n < rounds/patience {
+		t.Errorf("the long queue was served %d times in %d", n, rounds)
+	}
+}
+
+// A slow claim gets its turn among the quick ones of its account, even if more
+// of them come all the time.
+func TestSlotsServeASlowClaimAmongQuickOnes(t *testing.T) {
+	t.Parallel()
+	s := newSlots(1)
+	s.try(accountA, false, 1)
+	before := waitFor(s, accountA, false, 50)
+	slow := s.wait(accountA, true)
+	for i := range before {
+		s.wait(accountA, false)
+		s.release(accountA, false, 1)
+		if !isGranted(before[i]) || isGranted(slow) {
+			t.Fatalf("release %d served another than who came next", i+1)
+		}
+	}
+	s.release(accountA, false, 1)
+	if !isGranted(slow) {
+		t.Error("the slow claim was passed over")
+	}
+}
+
+// Busy accounts hold the same, however many lanes of each want to send and
+// whoever came first.
+func TestSlotsAreSharedEqually(t *testing.T) {
+	t.Parallel()
+	const total, each = 16, 5 // one stays free: who holds five may have no sixth then
+	r := rand.New(rand.NewPCG(1, 2))
+	s := newSlots(total)
+	accounts := []gateway.AccountID{accountA, accountB, accountC}
+	for i, lanes := range []int{2_000, 200, 20} {
+		waitFor(s, accounts[i], false, lanes)
+	}
+	want := map[gateway.AccountID]int{accountA: each, accountB: each, accountC: each}
+	for heldIn(s)[accountA] > each {
+		s.release(accountA, false, 1)
+	}
+	for range 1_000 {
+		if diff := cmp.Diff(want, heldIn(s)); diff != "" {
+			t.Fatalf("held, -want +got:\n%s", diff)
+		}
+		account := accounts[r.IntN(len(accounts))]
+		s.wait(account, false)
+		s.release(account, false, 1)
+	}
+}
+
+// Many ask, give up and give back at once: in the end everything is back.
+func TestSlotsInParallel(t *testing.T) {
+	t.Parallel()
+	const total, workers, rounds = 8, 16, 500
+	s := newSlots(total)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			account, slow := numbered(w/2), w%4 == 0
+			for i := range rounds {
+				c := s.wait(account, slow)
+				if i%5 == 0 {
+					s.drop(c)
+					continue
+				}
+				<-c.granted
+				s.release(account, slow, 1+s.try(account, slow, 2))
+			}
+		})
+	}
+	wg.Wait()
+	if s.free != total || s.slowHeld != 0 || len(s.shares) != 0 {
+		t.Errorf("in the end %d free, %d slow, held %v", s.free, s.slowHeld, heldIn(s))
 	}
 }

@@ -1,14 +1,12 @@
 package deliver_test
 
 import (
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/job"
 )
 
 // Many nodes look for alarms at once: each lane rings once.

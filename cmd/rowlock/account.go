@@ -67,7 +67,7 @@ func createAccount(cmd *cobra.Command, p program, flags accountFlags) error {
 	}
 	created, err := app.CreateAccount(cmd.Context(), settings, newLogger(cmd.ErrOrStderr(), settings), account)
 	if err != nil {
-		return err
+		return usageIf[*app.InputError](err)
 	}
 	return printAccount(cmd.OutOrStdout(), created, flags.json)
 }

@@ -25,7 +25,7 @@ func newMigrateUp(p program) *cobra.Command {
 	return &cobra.Command{
 		Use:     "up",
 		Short:   "Apply what is missing",
-		Long:    "Apply the migrations that are missing. Several processes may do so at once: one of them works, the others wait.",
+		Long:    "Apply the migrations that are missing. Several processes may do so at once: one of them works, the others wait. Prints what was applied.",
 		Example: "  rowlock migrate up",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +33,7 @@ func newMigrateUp(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return app.MigrateUp(cmd.Context(), settings, newLogger(cmd.ErrOrStderr(), settings))
+			return app.MigrateUp(cmd.Context(), settings, newLogger(cmd.ErrOrStderr(), settings), cmd.OutOrStdout())
 		},
 	}
 }

@@ -25,6 +25,7 @@ keeps each one before it answers, and delivers it to the endpoints that asked.
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		newServe(p),
 		newMigrate(p),
@@ -35,6 +36,27 @@ keeps each one before it answers, and delivers it to the endpoints that asked.
 		newVersion(),
 	)
 	return root
+}
+
+// newHelp is help as a command. The library's own would answer a name that is
+// no command with success.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [command]",
+		Short:   "Explain a command",
+		Example: "  rowlock help serve",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil {
+				return &usageError{err}
+			}
+			if len(rest) > 0 {
+				return subcommand(cmd, rest)
+			}
+			cmd.InitDefaultHelpFlag() // as it has when it is called itself
+			return cmd.Help()
+		},
+	}
 }
 
 // subcommand is the Args of a command that only holds others: whatever stands

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rowlock/rowlock/internal/app"
 )
 
 // Exit codes.
@@ -37,7 +39,7 @@ func run(ctx context.Context, p program) int {
 	if err == nil {
 		return exitOK
 	}
-	return report(p.stderr, cmd, err)
+	return report(p.stderr, cmd, app.Advise(err))
 }
 
 // report tells a person what went wrong and what to do, and returns the exit

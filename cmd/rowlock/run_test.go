@@ -59,7 +59,11 @@ func TestBadUsageSaysWhatToDo(t *testing.T) {
 		"send nothing":          {args: []string{"send"}, says: "type is missing", hint: "rowlock send --help"},
 		"send unquoted":         {args: []string{"send", "a.b", "--data", "{", "1}"}, says: "need quotes", hint: "rowlock send --help"},
 		"send no JSON":          {args: []string{"send", "a.b", "--data", "{a:1}"}, says: "not JSON at line 1, column 2", hint: "single quotes"},
-		"send no key":           {args: []string{"send", "a.b"}, says: "ROWLOCK_API_KEY: is not set", hint: "account create"},
+		"send no key":           {args: []string{"send", "a.b"}, says: "ROWLOCK_API_KEY is not set", hint: "account create"},
+		"send, empty key":       {args: []string{"send", "a.b", "--key", ""}, environ: []string{"ROWLOCK_API_KEY=rk_a"}, says: "--key is empty", hint: "send --help"},
+		"help for nothing":      {args: []string{"help", "nope"}, says: `"nope"`, hint: "rowlock"},
+		"help below nothing":    {args: []string{"help", "migrate", "nope"}, says: `"nope" is not a command of rowlock migrate`, hint: "rowlock"},
+		"no tracing address":    {args: []string{"serve"}, environ: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=notaurl"}, says: "OTEL_EXPORTER_OTLP_ENDPOINT", hint: "rowlock serve --help"},
 		"receiver bad rate":     {args: []string{"receiver", "--fail-rate", "2"}, says: "not between 0 and 1", hint: "receiver --help"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,8 +209,49 @@ func TestSendFails(t *testing.T) {
 	if got.code != exitFailure || got.stderr != want || got.stdout != "" {
 		t.Errorf("got %+v, want exit code %d and %q", got, exitFailure, want)
 	}
-	if got := call(t, "", environ, "send", "a.b", "--data", "@"+filepath.Join(t.TempDir(), "none")); got.code != exitFailure {
-		t.Errorf("a file that is not there: got %+v, want exit code %d", got, exitFailure)
+	got = call(t, "", environ, "send", "a.b", "--data", "@"+filepath.Join(t.TempDir(), "none"))
+	if got.code != exitFailure || !strings.Contains(got.stderr, "\nHint: What follows @ is the path of a file.") {
+		t.Errorf("a file that is not there: got %+v, want exit code %d and a hint", got, exitFailure)
+	}
+}
+
+func TestHelpExplainsACommand(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"serve"}, {"migrate", "up"}, {}, {"help"}} {
+		got := call(t, "", nil, append([]string{"help"}, args...)...)
+		want := call(t, "", nil, append(args, "--help")...)
+		if got.code != exitOK || got.stdout != want.stdout {
+			t.Errorf("help %v: %+v", args, got)
+		}
+	}
+}
+
+// A database that does not answer is told once, with its address and without
+// its password, by every command that needs one.
+func TestDatabaseThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"ROWLOCK_DATABASE_URL=postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2",
+		"ROWLOCK_MASTER_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+	}
+	for _, args := range [][]string{
+		{"serve"}, {"migrate", "up"}, {"migrate", "status"}, {"account", "create", "--name", "A", "--email", "a@example.com"},
+	} {
+		got := call(t, "", environ, args...)
+		if got.code != exitFailure || strings.Count(got.stderr, "127.0.0.1:1") != 1 || strings.Contains(got.stderr, "hunter2") ||
+			!strings.Contains(got.stderr, "connection refused\nHint: Is PostgreSQL running there") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+func TestAddressInUse(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	got := call(t, "", nil, "receiver", "--listen", strings.TrimPrefix(server.URL, "http://"))
+	if got.code != exitFailure || !strings.Contains(got.stderr, "address already in use\nHint: Another program") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,13 @@ func oneType(cmd *cobra.Command, args []string) error {
 }
 
 func send(cmd *cobra.Command, p program, eventType string, flags sendFlags) error {
+	if flags.key == "" && cmd.Flags().Changed("key") {
+		return badUsage("--key is empty: give the event a key, or leave the flag out")
+	}
 	data, err := client.ReadData(flags.data, cmd.InOrStdin())
+	if errors.Is(err, fs.ErrNotExist) {
+		return &hinted{err, "What follows @ is the path of a file. To send a text that begins with @, put it in double quotes, as JSON has it: --data '\"@text\"'."}
+	}
 	if err != nil {
 		return usageIf[*client.DataError](err)
 	}

@@ -53,36 +53,62 @@ func (l *limiter) publish(ctx context.Context, account gateway.AccountID, key ga
 	if key.EventsPerSecond != nil {
 		limit = *key.EventsPerSecond
 	}
-	if !l.allow(key.ID, limit) {
-		return rateLimited(limit, "this API key")
-	}
-	return l.receive(ctx, account, size)
-}
-
-// receive allows one event of an account.
-func (l *limiter) receive(ctx context.Context, account gateway.AccountID, size int) error {
-	if limit := l.limits.AccountEventsPerSecond; !l.allow(account, limit) {
-		return rateLimited(limit, "this account")
+	err := l.allow(turn{key.ID, limit, "this API key"}, turn{account, l.limits.AccountEventsPerSecond, "this account"})
+	if err != nil {
+		return err
 	}
 	return l.fits(ctx, account, size)
 }
 
-// allow takes one token of a rate; a limit of zero allows everything.
-func (l *limiter) allow(id [16]byte, perSecond int) bool {
-	if perSecond <= 0 {
-		return true
+// receive allows one event of an account.
+func (l *limiter) receive(ctx context.Context, account gateway.AccountID, size int) error {
+	if err := l.allow(turn{account, l.limits.AccountEventsPerSecond, "this account"}); err != nil {
+		return err
 	}
+	return l.fits(ctx, account, size)
+}
+
+// turn is a rate that an event has to fit into; a limit of zero fits all.
+type turn struct {
+	id        [16]byte
+	perSecond int
+	whose     string
+}
+
+// allow takes one token of each rate, or none at all: what one rate refuses
+// uses up nothing of another.
+func (l *limiter) allow(turns ...turn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.rates[id]
-	if r == nil || r.Limit() != rate.Limit(perSecond) {
+	now := l.clock.Now()
+	var rates []*rate.Limiter
+	for _, t := range turns {
+		if t.perSecond <= 0 {
+			continue
+		}
+		r := l.rate(t)
+		if r.TokensAt(now) < 1 {
+			return rateLimited(t.perSecond, t.whose)
+		}
+		rates = append(rates, r)
+	}
+	for _, r := range rates {
+		r.AllowN(now, 1)
+	}
+	return nil
+}
+
+// rate finds a rate, or begins it with a second's worth of tokens.
+func (l *limiter) rate(t turn) *rate.Limiter {
+	r := l.rates[t.id]
+	if r == nil || r.Limit() != rate.Limit(t.perSecond) {
 		if len(l.rates) >= maxLimiters {
 			clear(l.rates)
 		}
-		r = rate.NewLimiter(rate.Limit(perSecond), perSecond)
-		l.rates[id] = r
+		r = rate.NewLimiter(rate.Limit(t.perSecond), t.perSecond)
+		l.rates[t.id] = r
 	}
-	return r.AllowN(l.clock.Now(), 1)
+	return r
 }
 
 // fits checks the account's storage against a sum that is at most storedTTL

@@ -84,6 +84,24 @@ func TestKeyRates(t *testing.T) {
 	}
 }
 
+// What the account's rate refuses uses up nothing of the key's: all fifty are
+// refused by the one that is spent, and the key's ten are still there.
+func TestARefusalOfOneRateSpendsNothingOfAnother(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{KeyEventsPerSecond: 10, AccountEventsPerSecond: 1})
+	key := gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), AccountID: b.account}
+	refused := 0
+	for _, r := range b.PublishBatch(t.Context(), b.account, key, fifty(accept.PublishInput{Type: "a.b", Data: []byte("1")})) {
+		if r.Err != nil {
+			refused++
+			wantLimited(t, r.Err, 1, time.Second)
+		}
+	}
+	if refused < 40 {
+		t.Errorf("%d of 50 were refused", refused)
+	}
+}
+
 func fifty(in accept.PublishInput) []accept.PublishInput {
 	all := make([]accept.PublishInput, 50)
 	for i := range all {

@@ -8,6 +8,7 @@ import (
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // NewAccount is what CreateAccount is asked for.
@@ -26,7 +27,8 @@ type CreatedAccount struct {
 
 // CreateAccount makes an account with its owner and an API key, on the
 // database itself: with the embedded one, on the one that runs under the data
-// directory, or else starting it for the call.
+// directory, or else starting it for the call. What is wrong with n is an
+// *InputError.
 func CreateAccount(ctx context.Context, c config.Config, log *slog.Logger, n NewAccount) (created CreatedAccount, err error) {
 	db, err := openDatabase(ctx, c, log)
 	if err != nil {
@@ -44,7 +46,35 @@ func CreateAccount(ctx context.Context, c config.Config, log *slog.Logger, n New
 	}
 	made, err := account.NewService(s, now).Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
 	if err != nil {
-		return created, err
+		return created, accountError(err)
 	}
 	return CreatedAccount{AccountID: made.AccountID.String(), UserID: made.UserID.String(), APIKey: made.APIKey}, nil
+}
+
+// InputError is something that was asked for and cannot be: asking again in the
+// same way cannot help.
+type InputError struct{ cause error }
+
+// Error tells what is wrong, one line for each field.
+func (e *InputError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the faults.
+func (e *InputError) Unwrap() error { return e.cause }
+
+// Hint says where more is told.
+func (e *InputError) Hint() string {
+	return "`rowlock account create --help` tells what is asked for, and how."
+}
+
+// accountError says what to do about an account that cannot be made.
+func accountError(err error) error {
+	var invalid *gateway.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return &InputError{err}
+	case errors.Is(err, gateway.ErrEmailTaken):
+		return &advised{errors.New("another user has this mail address"), "Every account has an owner of its own: choose another address."}
+	default:
+		return err
+	}
 }

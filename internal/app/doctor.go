@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -12,9 +13,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/migrate"
+	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -38,6 +43,8 @@ var errFault = errors.New("a check failed: see above")
 type doctor struct {
 	w     io.Writer
 	fault bool
+	// noKey is set when there is no master key, so that none is made.
+	noKey bool
 }
 
 // Doctor checks what a process needs and prints one line a check: what was
@@ -47,20 +54,58 @@ func Doctor(ctx context.Context, c config.Config, w io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	d := &doctor{w: w}
-	_, _, keyErr := masterKey(c)
-	d.tell("master key", "set", keyErr)
+	begun := d.masterKey(c)
 	d.disk(c)
 	d.egress(ctx)
+	if !begun {
+		d.warn("database", "nothing there yet: serve makes it")
+		return d.result()
+	}
 	db, err := openDatabase(ctx, c, slog.New(slog.DiscardHandler))
 	d.tell("database", describe(c), err)
 	if err == nil {
 		defer func() { err = errors.Join(err, db.close(ctx)) }()
-		d.database(ctx, db.url)
+		d.database(ctx, c, db.url)
 	}
+	return d.result()
+}
+
+func (d *doctor) result() error {
 	if d.fault {
 		return errFault
 	}
 	return nil
+}
+
+// What the embedded database leaves in a data directory: its own files, and the
+// key that opens the secrets in them.
+const (
+	clusterFile = "postgres/PG_VERSION"
+	keyFile     = "master.key"
+)
+
+// masterKey looks for the key and makes none: that is for serve to do. It
+// returns whether there is a database to look at.
+func (d *doctor) masterKey(c config.Config) (begun bool) {
+	begun = !c.Embedded() || exists(c.DataDir, clusterFile)
+	switch {
+	case !c.Embedded() || c.MasterKey != "" || exists(c.DataDir, keyFile):
+		_, _, err := masterKey(c)
+		d.tell("master key", "set", err)
+	case begun:
+		d.noKey = true
+		d.tell("master key", "", fmt.Errorf("%s is gone: restore it from a backup, or set ROWLOCK_MASTER_KEY: the stored secrets open with no other key",
+			filepath.Join(c.DataDir, keyFile)))
+	default:
+		d.warn("master key", "nothing there yet: serve makes it")
+	}
+	return begun
+}
+
+// exists tells whether a file is there; one that cannot be looked at is.
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func describe(c config.Config) string {
@@ -73,7 +118,7 @@ func describe(c config.Config) string {
 func (d *doctor) tell(what, found string, err error) {
 	mark := "ok   "
 	if err != nil {
-		mark, found, d.fault = "FAULT", err.Error(), true
+		mark, found, d.fault = "FAULT", Advise(err).Error(), true
 	}
 	_, _ = fmt.Fprintf(d.w, "%s  %-14s %s\n", mark, what, found)
 }
@@ -114,7 +159,7 @@ func (d *doctor) egress(ctx context.Context) {
 	d.tell("egress", "public names resolve", nil)
 }
 
-func (d *doctor) database(ctx context.Context, url string) {
+func (d *doctor) database(ctx context.Context, c config.Config, url string) {
 	pool, err := store.Connect(ctx, url, 1)
 	if err == nil {
 		defer pool.Close()
@@ -125,8 +170,43 @@ func (d *doctor) database(ctx context.Context, url string) {
 		return
 	}
 	d.version(store.ServerVersion(ctx, pool))
-	d.tell("migrations", "all applied", migrate.Check(ctx, url))
+	if d.migrations(ctx, c, url) {
+		d.keyset(ctx, c, pool)
+	}
 	d.clock(ctx, pool)
+}
+
+// migrations returns whether all are applied. Those that the next start applies
+// by itself are no fault.
+func (d *doctor) migrations(ctx context.Context, c config.Config, url string) bool {
+	err := migrate.Check(ctx, url)
+	if errors.Is(err, migrate.ErrPending) && c.AutoMigrate {
+		d.warn("migrations", "some are missing: serve applies them when it starts")
+		return false
+	}
+	d.tell("migrations", "all applied", err)
+	return err == nil
+}
+
+// keyset opens the stored keyset with the master key, and makes neither.
+func (d *doctor) keyset(ctx context.Context, c config.Config, pool *pgxpool.Pool) {
+	if d.noKey {
+		return
+	}
+	current, previous, err := masterKey(c)
+	if err != nil {
+		return // told already
+	}
+	var wrapped []byte
+	err = pool.QueryRow(ctx, `SELECT wrapped FROM keyset`).Scan(&wrapped)
+	if errors.Is(err, pgx.ErrNoRows) {
+		d.warn("keyset", "nothing there yet: serve makes it")
+		return
+	}
+	if err == nil {
+		_, err = secret.Open(wrapped, current, previous...)
+	}
+	d.tell("keyset", "opens with the master key", err)
 }
 
 func (d *doctor) version(number int, err error) {

@@ -6,19 +6,45 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/migrate"
 )
 
-// MigrateUp applies every migration that is missing.
-func MigrateUp(ctx context.Context, c config.Config, log *slog.Logger) (err error) {
+// MigrateUp applies every migration that is missing and prints one line for
+// each, or that none was.
+func MigrateUp(ctx context.Context, c config.Config, log *slog.Logger, w io.Writer) (err error) {
 	db, err := openDatabase(ctx, c, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.close(ctx)) }()
-	return migrate.Up(ctx, db.url)
+	before, err := migrate.Status(ctx, db.url)
+	if err != nil {
+		return err
+	}
+	if err := migrate.Up(ctx, db.url); err != nil {
+		return err
+	}
+	return printApplied(w, before)
+}
+
+// printApplied prints what was missing before and is not now.
+func printApplied(w io.Writer, before []migrate.Step) error {
+	var text strings.Builder
+	for _, s := range before {
+		if !s.Applied {
+			fmt.Fprintf(&text, "applied  %s\n", s.Name)
+		}
+	}
+	if text.Len() == 0 {
+		text.WriteString("nothing to do: every migration is applied\n")
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("print migrations: %w", err)
+	}
+	return nil
 }
 
 // MigrateStatus prints one line a migration.

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server"
 )
 
@@ -34,7 +36,7 @@ const (
 )
 
 // errDatabaseGone ends a process whose embedded database ended.
-var errDatabaseGone = errors.New("the embedded PostgreSQL ended by itself; its log says why")
+var errDatabaseGone = errors.New("the embedded PostgreSQL ended by itself; its log, postgres.log in the data directory (ROWLOCK_DATA_DIR), says why")
 
 // Serve runs a process until ctx ends, and stops it in order: no more traffic,
 // what was accepted committed, what is in flight recorded, lanes handed over.
@@ -194,17 +196,27 @@ func (v *services) checks() []server.Check {
 	}
 }
 
-// greet tells a person what to do next.
+// greet tells a person what answers here, and what to do next.
 func greet(o ServeOptions) {
 	base := string(o.Config.BaseURL)
-	_, _ = fmt.Fprintf(o.Stdout, `Rowlock %s is ready.
-
-  address    %s
-  API        %s/api/v1   (its pages: %s/api/docs)
-  ingest     %s/ingest/…
-
+	var text strings.Builder
+	fmt.Fprintf(&text, "Rowlock %s is ready.\n\n", o.Version)
+	line := func(on bool, name, what string) {
+		if on {
+			fmt.Fprintf(&text, "  %-9s  %s\n", name, what)
+		}
+	}
+	line(o.Roles.API || o.Roles.Ingest, "address", base)
+	line(o.Roles.API, "API", base+"/api/v1   (its pages: "+base+"/api/docs)")
+	line(o.Roles.Ingest, "ingest", base+gateway.IngestPath+"…")
+	line(o.Roles.Worker, "worker", "decides and delivers what was accepted")
+	line(o.Roles == Roles{Web: true}, "web", "there is no dashboard yet: this process answers health checks alone")
+	if o.Roles.API {
+		text.WriteString(`
 What to do next: make an account,
   rowlock account create --name Acme --email you@example.com
 and send it something: README.md has a walk that works as pasted.
-`, o.Version, base, base, base, base)
+`)
+	}
+	_, _ = io.WriteString(o.Stdout, text.String())
 }

@@ -72,7 +72,7 @@ func parseServer(text string) (*url.URL, error) {
 	}
 	server, err := url.Parse(text)
 	if err != nil || (server.Scheme != "http" && server.Scheme != "https") || server.Host == "" {
-		return nil, &SettingError{Name: ServerVariable, Problem: fmt.Sprintf("%q is not an http or https address", text), Advice: "Set it to the address of the server, for example " + DefaultServer + "."}
+		return nil, &SettingError{Name: ServerVariable, Problem: fmt.Sprintf("is %q, which is not an http or https address", text), Advice: "Set it to the address of the server, for example " + DefaultServer + "."}
 	}
 	if server.User != nil {
 		return nil, &SettingError{Name: ServerVariable, Problem: "holds a user name or password", Advice: "Leave them out: the API key in " + KeyVariable + " is what identifies you."}
@@ -99,14 +99,15 @@ func parseKey(text string) (string, error) {
 type SettingError struct {
 	// Name is the variable's name.
 	Name string
-	// Problem says what is wrong with its value, as the end of a sentence.
+	// Problem says what is wrong with its value, as the rest of a sentence that
+	// begins with the name.
 	Problem string
 	// Advice says what to do about it.
 	Advice string
 }
 
 // Error names the variable and what is wrong with it.
-func (e *SettingError) Error() string { return e.Name + ": " + e.Problem }
+func (e *SettingError) Error() string { return e.Name + " " + e.Problem }
 
 // Hint says what to do about it.
 func (e *SettingError) Hint() string { return e.Advice }

@@ -34,6 +34,9 @@ func TestFromEnvironRefuses(t *testing.T) {
 			if setting.Name != tt.setting || !strings.Contains(setting.Error(), tt.says) || setting.Hint() == "" {
 				t.Errorf("got %q with hint %q, want one of %s that says %q", setting, setting.Hint(), tt.setting, tt.says)
 			}
+			if !strings.HasPrefix(setting.Error(), tt.setting+" ") {
+				t.Errorf("%q is no sentence", setting)
+			}
 			if strings.Contains(setting.Error()+setting.Hint(), "rk_") {
 				t.Errorf("the key is part of the error: %q", setting)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,12 +65,13 @@ func (p *Problem) Error() string {
 	if text := p.summary(); text != "" {
 		b.WriteString(": " + text)
 	}
-	for i, e := range p.Errors {
+	faults := p.faults()
+	for i, text := range faults {
 		if i == maxDetails {
-			fmt.Fprintf(&b, "; and %d more", len(p.Errors)-i)
+			fmt.Fprintf(&b, "; and %d more", len(faults)-i)
 			break
 		}
-		b.WriteString("; " + e.text())
+		b.WriteString("; " + text)
 	}
 	if p.Code != "" {
 		b.WriteString(" (" + p.Code + ")")
@@ -87,6 +89,18 @@ func (p *Problem) summary() string {
 	default:
 		return http.StatusText(p.Status)
 	}
+}
+
+// faults are the texts of the single faults, each once; the detail often is one
+// of them.
+func (p *Problem) faults() []string {
+	told := []string{p.summary()}
+	for _, e := range p.Errors {
+		if text := strings.TrimSuffix(e.text(), "."); !slices.Contains(told, text) {
+			told = append(told, text)
+		}
+	}
+	return told[1:]
 }
 
 func (e ProblemDetail) text() string {
@@ -107,6 +121,8 @@ func (p *Problem) Hint() string {
 		return "The key stands for another event already: use a new --key, or send exactly what was sent with it first."
 	case p.Code == "scope_missing":
 		return "Use an API key that has the scope publish."
+	case p.Code == "storage_full":
+		return "Nothing was stored: delete payloads, wait until old ones are past their retention, or have ROWLOCK_ACCOUNT_STORED_BYTES raised."
 	case p.Code == "type_reserved":
 		return "Types that begin with rowlock. are Rowlock's own: choose another."
 	}

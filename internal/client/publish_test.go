@@ -110,6 +110,8 @@ func TestPublishExplainsRefusals(t *testing.T) {
 		"weak key":          {403, nil, `{"code":"scope_missing","detail":"d"}`, "(scope_missing)", "publish"},
 		"several faults":    {422, nil, `{"code":"invalid","detail":"Two fields are wrong","errors":[{"message":"unknown field","location":"body.tpye"},{"message":"too long"}]}`, "Two fields are wrong; body.tpye: unknown field; too long (invalid)", ""},
 		"more than fit":     {422, nil, `{"code":"x","errors":[{"message":"1"},{"message":"2"},{"message":"3"},{"message":"4"},{"message":"5"},{"message":"6"},{"message":"7"}]}`, "; 5; and 2 more (x)", ""},
+		"a fault told once": {422, nil, `{"code":"invalid","detail":"body.type: want 1","errors":[{"message":"want 1","location":"body.type"},{"message":"is required","location":"body.data"}]}`, "answered 422: body.type: want 1; body.data: is required (invalid)", ""},
+		"storage full":      {429, map[string]string{"Retry-After": "3600"}, `{"code":"storage_full","detail":"d"}`, "(storage_full)", "ROWLOCK_ACCOUNT_STORED_BYTES"},
 		"reused key":        {422, nil, `{"code":"idempotency_key_reused","detail":"d"}`, "422", "--key"},
 		"reserved type":     {422, nil, `{"code":"type_reserved","detail":"d"}`, "422", "rowlock."},
 		"too large":         {413, nil, `{"code":"too_large","detail":"The limit is 1 MiB."}`, "1 MiB", "ROWLOCK_MAX_BODY"},

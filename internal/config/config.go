@@ -44,10 +44,10 @@ type Config struct {
 	AccountStoredBytes     Size `env:"ROWLOCK_ACCOUNT_STORED_BYTES" envDefault:"0" min:"0" accept:"a size such as 10GiB, 0 for no limit" about:"bytes of bodies one account may keep; 0: no limit"`
 
 	SMTPURL   SecretURL  `env:"ROWLOCK_SMTP_URL" schemes:"smtp,smtps" accept:"a URL such as smtp://user:password@mail.example.com:587" about:"where mail is handed in. Empty: mails are kept under Instance > Mail for 24 h"`
-	LogFormat LogFormat  `env:"ROWLOCK_LOG_FORMAT" envDefault:"text" accept:"text or json" about:"form of the log lines"`
-	LogLevel  slog.Level `env:"ROWLOCK_LOG_LEVEL" envDefault:"info" accept:"debug, info, warn or error" about:"least level that is logged"`
+	LogFormat LogFormat  `env:"ROWLOCK_LOG_FORMAT" envDefault:"text" accept:"text or json" about:"form of the log lines: text (key=value, for people) or json (one object a line, for machines)"`
+	LogLevel  slog.Level `env:"ROWLOCK_LOG_LEVEL" envDefault:"info" accept:"debug, info, warn or error" about:"least level that is logged: debug, info, warn or error"`
 
-	OTLPEndpoint SecretURL `env:"OTEL_EXPORTER_OTLP_ENDPOINT" accept:"a URL such as http://localhost:4318" about:"where traces go; the other standard OpenTelemetry variables hold too. Empty: tracing is off"`
+	OTLPEndpoint SecretURL `env:"OTEL_EXPORTER_OTLP_ENDPOINT" schemes:"http,https" accept:"a URL such as http://localhost:4318" about:"where traces go; the other standard OpenTelemetry variables hold too. Empty: tracing is off"`
 }
 
 // Embedded tells whether the process runs its own PostgreSQL, because no

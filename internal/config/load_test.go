@@ -117,7 +117,7 @@ func TestLoadRefuses(t *testing.T) {
 		"ROWLOCK_SMTP_URL":                  {"mail.example.com", "http://mail"},
 		"ROWLOCK_LOG_FORMAT":                {"logfmt"},
 		"ROWLOCK_LOG_LEVEL":                 {"loud"},
-		"OTEL_EXPORTER_OTLP_ENDPOINT":       {"http://[::1"},
+		"OTEL_EXPORTER_OTLP_ENDPOINT":       {"http://[::1", "notaurl", "localhost:4318", "ftp://localhost:4318"},
 	}
 	free := map[string]bool{"ROWLOCK_DATA_DIR": true} // any text is a directory
 	for _, v := range config.Variables() {

@@ -16,12 +16,14 @@ const (
 	maxHeaderBytes = 8 << 10
 )
 
-// Headers that an endpoint cannot set: those of one connection, those that
-// HTTP makes of the request itself, and those that tell what is delivered.
+// Headers that an endpoint cannot set, by their canonical names: those of one
+// connection, those that HTTP makes of the request itself, and those that tell
+// what is delivered and by whom.
 var (
 	refusedHeaders = []string{
 		"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-		"Host", "Content-Length", "Idempotency-Key",
+		"Host", "Http2-Settings", "Expect", "Content-Length", "Content-Encoding", "Content-Type",
+		"Accept-Encoding", "User-Agent", "Idempotency-Key",
 	}
 	refusedPrefixes = []string{"Proxy-", "Webhook-", "Rowlock-"}
 )
@@ -39,7 +41,8 @@ func (in Input) applyHeaders(e *gateway.Endpoint) error {
 }
 
 // checkHeaders returns the headers under their canonical names. The error
-// names a header only after its name was found to be one, and never its value.
+// names a header, by its field, only after its name was found to be one, and
+// never its value.
 func checkHeaders(given map[string]string) (http.Header, error) {
 	if len(given) > maxHeaders {
 		return nil, gateway.Invalid("headers", "want at most %d", maxHeaders)
@@ -52,7 +55,7 @@ func checkHeaders(given map[string]string) (http.Header, error) {
 			return nil, err
 		}
 		if _, twice := headers[name]; twice {
-			return nil, gateway.Invalid("headers", "%s is given twice", name)
+			return nil, gateway.Invalid("headers."+given, "is given twice: names are the same in capitals and small letters")
 		}
 		headers[name] = []string{value}
 		size += len(name) + len(value)
@@ -73,9 +76,9 @@ func checkHeader(given, value string) (name string, err error) {
 	case len(name) > maxHeaderBytes:
 		return "", gateway.Invalid("headers", "want at most %d bytes of names and values", maxHeaderBytes)
 	case slices.Contains(refusedHeaders, name), slices.ContainsFunc(refusedPrefixes, hasPrefix):
-		return "", gateway.Invalid("headers", "%s cannot be set", name)
+		return "", gateway.Invalid("headers."+given, "cannot be set")
 	case hasControl(value):
-		return "", gateway.Invalid("headers", "the value of %s holds a line break or another control character", name)
+		return "", gateway.Invalid("headers."+given, "the value holds a line break or another control character")
 	}
 	return name, nil
 }

@@ -68,7 +68,7 @@ func TestInputIsRefused(t *testing.T) {
 		"stop on success":    {endpoint.Input{StopOn: &[]int{404, 200}}, "stop_on"},
 		"stop on 600":        {endpoint.Input{StopOn: &[]int{600}}, "stop_on"},
 		"secret":             {endpoint.Input{Secret: new("hunter2")}, "secret"},
-		"header":             {endpoint.Input{Headers: &map[string]string{"Host": "x"}}, "headers"},
+		"header":             {endpoint.Input{Headers: &map[string]string{"Host": "x"}}, "headers.Host"},
 	}
 	for name, tt := range inputs {
 		_, err := b.Update(t.Context(), b.account, actor, e.ID, tt.in)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func (s *Server) logAccess(c echo.Context, took time.Duration) {
 		return
 	}
 	s.deps.Log.LogAttrs(ctx, level, "request",
-		slog.String("method", c.Request().Method),
+		slog.String("method", methodOf(c.Request())),
 		slog.String("path", maskPath(c.Request().URL.Path)),
 		slog.Int("status", c.Response().Status),
 		slog.Int64("bytes", c.Response().Size),
@@ -52,13 +53,23 @@ func (s *Server) logAccess(c echo.Context, took time.Duration) {
 	)
 }
 
-// maskPath leaves out of an ingest address what names the source: who has it
-// can send to a source that asks for no signature. Queries are never logged.
+// tokenLike is what a token looks like wherever it turns up: its prefix at the
+// beginning of a segment, or more random characters in a row than an id has.
+var tokenLike = regexp.MustCompile(`(?i)/in_|[0-9a-z]{40}`)
+
+// maskPath leaves out of an address what names a source, and what follows: who
+// has it can send to a source that asks for no signature. An address that leads
+// nowhere, for a slash or a capital too many, can hold one too. Queries are
+// never logged.
 func maskPath(path string) string {
 	if strings.HasPrefix(path, gateway.IngestPath) {
 		return gateway.IngestPath + "[token]"
 	}
-	return path
+	found := tokenLike.FindStringIndex(path)
+	if found == nil {
+		return path
+	}
+	return path[:strings.LastIndexByte(path[:found[0]+1], '/')+1] + "[token]"
 }
 
 func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }

@@ -1,9 +1,12 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // newDelivery makes a delivery that waits for its first attempt.
@@ -37,7 +40,13 @@ func TestDeliveryLife(t *testing.T) {
 	if got := n.must(200, http.MethodPost, path+"/cancel", nil); got["status"] != "cancelled" || got["closed_at"] == nil {
 		t.Errorf("%v", got)
 	}
-	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"if_attempts":"3"}`)
+	n.refused(409, "delivery_changed", http.MethodPost, path+"/redeliver", fmt.Sprintf(`{"if_attempts":%d}`, gateway.MaxAttempts))
+	for _, seen := range []string{`"3"`, "-1", "99999999999", "1.5", "1e3", fmt.Sprint(gateway.MaxAttempts + 1)} {
+		p := n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"if_attempts":`+seen+`}`)
+		if text(p, "detail") != "body.if_attempts: want a whole number from 0 to 65535" {
+			t.Errorf("%s: %v", seen, p)
+		}
+	}
 	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override_claim":"x"}`)
 }
 

@@ -62,6 +62,8 @@ func TestEndpointChanges(t *testing.T) {
 		{`{"retry_schedule":[]}`, "retry_schedule", []any{}},
 		{`{"retry_schedule":null}`, "retry_schedule", nil},
 		{`{"timeout":"2s"}`, "timeout", "2s"},
+		{`{"timeout":"60s"}`, "timeout", "1m"},
+		{`{"retry_schedule":["24h0m0s","90s"]}`, "retry_schedule", []any{"24h", "1m30s"}},
 		{`{"timeout":null}`, "timeout", nil},
 		{`{"max_in_flight":2}`, "max_in_flight", 2.0},
 		{`{"max_in_flight":null}`, "max_in_flight", 64.0},
@@ -104,7 +106,15 @@ func TestEndpointRefuses(t *testing.T) {
 		{`{"url":"` + somewhere + `","timeout":10}`, 422, "invalid", "body.timeout"},
 		{`{"url":"` + somewhere + `","timeout":"0s"}`, 422, "invalid", "body.timeout"},
 		{`{"url":"` + somewhere + `","timeout":"-1s"}`, 422, "invalid", "body.timeout"},
-		{`{"url":"` + somewhere + `","retry_schedule":["1s","hunter2"]}`, 422, "invalid", "body.retry_schedule"},
+		{`{"url":"` + somewhere + `","retry_schedule":["1s","hunter2"]}`, 422, "invalid", "body.retry_schedule[1]"},
+		{`{"url":"` + somewhere + `","retry_schedule":["1s","169h"]}`, 422, "invalid", "body.retry_schedule[1]"},
+		{`{"url":"` + somewhere + `","retry_schedule":[1]}`, 422, "invalid", "body.retry_schedule[0]"},
+		{`{"url":"` + somewhere + `","event_types":[1]}`, 422, "invalid", "body.event_types[0]"},
+		{`{"url":"` + somewhere + `","event_types":["a.b","hunter2 "]}`, 422, "invalid", "body.event_types[1]"},
+		{`{"url":"` + somewhere + `","headers":{"a":1}}`, 422, "invalid", "body.headers.a"},
+		{`{"url":"` + somewhere + `","headers":{"X-A":"hunter2\n"}}`, 422, "invalid", "body.headers.X-A"},
+		{`{"url":"` + somewhere + `","headers":{"content-type":"hunter2"}}`, 422, "invalid", "body.headers.content-type"},
+		{`{"url":"` + somewhere + `","stop_on":[400,600]}`, 422, "invalid", "body.stop_on[1]"},
 		{`{"url":"` + somewhere + `","max_in_flight":1e400}`, 422, "invalid", "body.max_in_flight"},
 		{`{"url":"` + somewhere + `","max_in_flight":0}`, 422, "invalid", "body.max_in_flight"},
 		{`{"url":"` + somewhere + `","headers":{"host":"hunter2"}}`, 422, "invalid", ""},
@@ -123,7 +133,14 @@ func TestEndpointRefuses(t *testing.T) {
 			t.Errorf("%.90s: repeats what was sent: %v", c.body, p)
 		}
 	}
-	n.refused(422, "invalid", http.MethodPatch, "/endpoints/taken", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`)
+	p := n.refused(422, "invalid", http.MethodPatch, "/endpoints/taken", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`)
+	if text(p, "detail") != "body.secret: is changed by rotating it" {
+		t.Errorf("a new secret: %v", p)
+	}
+	p = n.refused(422, "invalid", http.MethodPatch, "/endpoints/taken", `{"max_in_flight":1e400}`)
+	if !strings.Contains(text(p, "detail"), "1 to 1000") {
+		t.Errorf("max_in_flight: %v", p)
+	}
 	n.refused(422, "url_scheme", http.MethodPatch, "/endpoints/taken", `{"url":null}`)
 	n.refused(422, "invalid", http.MethodPost, "/endpoints/taken/pause", `{"x":1}`)
 	n.refused(400, "invalid_json", http.MethodPost, "/endpoints/taken/pause", `x`)

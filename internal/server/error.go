@@ -12,6 +12,9 @@ import (
 // answerError turns whatever a handler or the router returned into the answer.
 func (s *Server) answerError(err error, c echo.Context) {
 	p := problemOf(err)
+	if p.Code == problem.MethodNotAllowed {
+		allowHead(c)
+	}
 	if p.Code == problem.Internal {
 		s.logFault(err, c)
 	}
@@ -33,7 +36,7 @@ func problemOf(err error) *problem.Problem {
 // logFault logs a fault of ours, with where it happened if it was a panic.
 func (s *Server) logFault(err error, c echo.Context) {
 	attrs := []slog.Attr{
-		slog.String("method", c.Request().Method),
+		slog.String("method", methodOf(c.Request())),
 		slog.String("route", c.Path()),
 		slog.String("request_id", requestID(c)),
 		slog.Any("error", err),

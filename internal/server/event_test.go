@@ -67,9 +67,20 @@ func TestListParametersAreChecked(t *testing.T) {
 	n := newBundle(t).newTenant(t)
 	for _, query := range []string{
 		"limit=0", "limit=251", "limit=x", "limit=1&limit=2", "since=yesterday", "until=1700000000", "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
+		"since=0001-01-01T00:00:00%2B01:00", "until=9999-12-31T23:59:59-01:00", "since=2026-01-02T03:04:05,5Z", "since=2026-01-02T3:04:05Z",
 		"status=hunter2", "statu=processed", "Status=processed", "subject=%00", "subject=%ff", "type=%ff", "source=src_x", "source=hunter2", "limit=%zz", "consumer=x",
 	} {
 		n.refused(422, "invalid", http.MethodGet, "/events?"+query, nil)
+	}
+	for query, says := range map[string]string{
+		"since=yesterday": "query.since: want a time such as 2026-07-01T12:00:00Z", "until=2026-01-02T03:04:05+02:00": "write a + as %2B",
+	} {
+		for _, list := range []string{"/events", "/deliveries", "/attempts"} {
+			p := n.refused(422, "invalid", http.MethodGet, list+"?"+query, nil)
+			if detail := text(p, "detail"); !strings.Contains(detail, says) || strings.Contains(detail, "2006") || strings.Contains(detail, "invalid value") {
+				t.Errorf("%s?%s: %v", list, query, p)
+			}
+		}
 	}
 	for _, query := range []string{"endpoint=ep_x", "endpoint=nobody", "event=x", "status=accepted", "outcome=x", "event=ep_01jabcdefghjkmnpqrstvwxyz0"} {
 		n.refused(422, "invalid", http.MethodGet, "/deliveries?"+query, nil)

@@ -40,7 +40,7 @@ func (m *metrics) countRequest(c echo.Context) {
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(knownMethod(c.Request().Method), route, strconv.Itoa(c.Response().Status)).Inc()
+	m.requests.WithLabelValues(knownMethod(methodOf(c.Request())), route, strconv.Itoa(c.Response().Status)).Inc()
 }
 
 // knownMethod keeps made-up methods from becoming labels.

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/server/api"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
@@ -22,7 +24,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 
 // useMiddleware sets what happens around every request, the outermost first.
 func (s *Server) useMiddleware() {
-	s.router.Use(identify, s.observe, s.recoverPanics, drainBody, s.refuseWhenDraining)
+	s.router.Use(identify, keepPrivate, s.observe, s.recoverPanics, drainBody, s.refuseWhenDraining)
 }
 
 // identify gives the request an id, for logs and for whoever asks about an
@@ -34,6 +36,17 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
+		return next(c)
+	}
+}
+
+// keepPrivate keeps every answer of the API, refusals included, out of caches:
+// each is one key's to see.
+func keepPrivate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if path := c.Request().URL.Path; path == api.Prefix || strings.HasPrefix(path, api.Prefix+"/") {
+			c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		}
 		return next(c)
 	}
 }

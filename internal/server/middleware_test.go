@@ -39,6 +39,9 @@ func TestAccessLogMasksTokens(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.send(t, http.MethodPost, b.url+"/ingest/in_hunter2/hunter2?hunter2=hunter2", "hunter2")
+	for _, path := range []string{"//ingest/in_hunter2", "/INGEST/in_hunter2", "/api/v1/../../ingest/in_hunter2/x"} {
+		b.send(t, http.MethodPost, b.url+path, "hunter2")
+	}
 	b.send(t, http.MethodGet, b.url+"/api/v1/events?key=hunter2", nil, "Authorization", "Bearer rk_hunter2")
 	lines := b.log.String()
 	if strings.Contains(lines, "hunter2") {
@@ -53,7 +56,11 @@ func TestMaskPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"/ingest/in_x": "/ingest/[token]", "/ingest/in_x/y/z": "/ingest/[token]", "/ingest/": "/ingest/[token]",
-		"/api/v1/sources": "/api/v1/sources", "/": "/",
+		"/api/v1/sources": "/api/v1/sources", "/": "/", "": "",
+		"//ingest/in_x": "//ingest/[token]", "/INGEST/in_x/y": "/INGEST/[token]", "/ingest//in_x": "/ingest/[token]",
+		"/api/v1/../../ingest/in_x": "/api/v1/../../ingest/[token]", "/in_x": "/[token]", "/hooks/IN_X": "/hooks/[token]",
+		"/x/%69n_" + strings.Repeat("a1", 26) + "/y": "/x/[token]", "/rk_" + strings.Repeat("z", 52): "/[token]",
+		"/api/v1/endpoints/main_app": "/api/v1/endpoints/main_app", "/api/v1/endpoints/ep_06h1m3v9c8x7k2q5n4t6w8y0za": "/api/v1/endpoints/ep_06h1m3v9c8x7k2q5n4t6w8y0za",
 	} {
 		if got := server.MaskPath(path); got != want {
 			t.Errorf("MaskPath(%q) = %q, want %q", path, got, want)

@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server"
 )
 
 // payload reads an event's bytes as they are stored.
@@ -75,8 +78,12 @@ func TestPublishKeyFromHeader(t *testing.T) {
 	}
 	n.refused(422, "invalid", http.MethodPost, "/events", `{"type":"a.b","data":1,"key":"x"}`, "Idempotency-Key", "k")
 	n.refused(422, "invalid", http.MethodPost, "/events", body, "Idempotency-Key", "k", "Idempotency-Key", "x")
-	n.refused(422, "invalid", http.MethodPost, "/events", body, "Idempotency-Key", "")
-	n.refused(422, "invalid", http.MethodPost, "/events", body, "Idempotency-Key", "\xff")
+	for _, key := range []string{"", "\xff", strings.Repeat("k", 1025)} {
+		p := n.refused(422, "invalid", http.MethodPost, "/events", body, "Idempotency-Key", key)
+		if !strings.HasPrefix(text(p, "detail"), "header.Idempotency-Key: ") {
+			t.Errorf("%.20q: %v", key, p)
+		}
+	}
 }
 
 func TestPublishRefuses(t *testing.T) {
@@ -113,6 +120,9 @@ func TestPublishRefuses(t *testing.T) {
 		{`{"type":"a.b","data":1,"subject":["hunter2"]}`, 422, "invalid", "body.subject"},
 		{`{"type":"a.b","data":1,"occurred_at":"hunter2"}`, 422, "invalid", "body.occurred_at"},
 		{`{"type":"a.b","data":1,"occurred_at":1700000000}`, 422, "invalid", "body.occurred_at"},
+		{`{"type":"a.b","data":1,"occurred_at":"0001-01-01T00:00:00+01:00"}`, 422, "invalid", "body.occurred_at"},
+		{`{"type":"a.b","data":1,"occurred_at":"9999-12-31T23:59:59-01:00"}`, 422, "invalid", "body.occurred_at"},
+		{`{"type":"a.b","data":1,"occurred_at":"2026-01-02T03:04:05,5Z"}`, 422, "invalid", "body.occurred_at"},
 		{`{"type":"a.b","data":"` + strings.Repeat("x", maxBody) + `"}`, 413, "payload_too_large", ""},
 		{strings.Repeat(" ", 3<<20) + `{}`, 413, "payload_too_large", ""},
 	} {
@@ -132,9 +142,14 @@ func TestPublishTakesDataUpToTheLimit(t *testing.T) {
 	n := newBundle(t).newTenant(t)
 	data := `"` + strings.Repeat("x", maxBody-2) + `"`
 	n.must(202, http.MethodPost, "/events", `{"type":"a.b","data":`+data+`}`)
-	p := n.refused(413, "payload_too_large", http.MethodPost, "/events", `{"type":"a.b","data":`+data[:1]+"x"+data[1:]+`}`)
-	if !strings.Contains(text(p, "detail"), fmt.Sprint(maxBody)) {
-		t.Errorf("the limit is not named: %v", p)
+	for name, body := range map[string]string{
+		"data":    `{"type":"a.b","data":` + data[:1] + "x" + data[1:] + `}`,
+		"request": `{"type":"a.b","data":` + data + strings.Repeat(" ", 17<<10) + `}`,
+	} {
+		p := n.refused(413, "payload_too_large", http.MethodPost, "/events", body)
+		if says := text(p, "detail"); !strings.Contains(says, fmt.Sprint(maxBody)) || !strings.Contains(says, "ROWLOCK_MAX_BODY") {
+			t.Errorf("%s: the limit is not named: %v", name, p)
+		}
 	}
 }
 
@@ -203,6 +218,11 @@ func TestBatchItemsStandAlone(t *testing.T) {
 	if fault := got[2]["error"].(object)["errors"].([]any)[0].(object); fault["location"] != "body.events[2].data" {
 		t.Errorf("%v", fault)
 	}
+	for i, at := range map[int]string{3: "body.events[3].type", 4: "body.events[4].data", 5: "body.events[5]"} {
+		if fault := got[i]["error"].(object)["errors"].([]any)[0].(object); fault["location"] != at {
+			t.Errorf("%v, want %s", fault, at)
+		}
+	}
 	if stored := n.payload(text(got[7], "id")); stored != `{"last":true}` {
 		t.Errorf("the order is lost: %s", stored)
 	}
@@ -227,7 +247,41 @@ func TestBatchRefuses(t *testing.T) {
 	for _, body := range []string{``, `{"events":[{]}`, many(1) + "x", many(1001)[:20000]} {
 		n.refused(400, "invalid_json", http.MethodPost, "/events/batch", body)
 	}
-	n.refused(413, "payload_too_large", http.MethodPost, "/events/batch", `{"events":[]`+strings.Repeat(" ", 16<<20)+`}`)
+	p := n.refused(413, "payload_too_large", http.MethodPost, "/events/batch", `{"events":[]`+strings.Repeat(" ", 16<<20)+`}`)
+	if says := text(p, "detail"); !strings.Contains(says, fmt.Sprint(16<<20)) || !strings.Contains(says, fmt.Sprint(maxBody)) {
+		t.Errorf("the limits are not named: %v", p)
+	}
+	p = n.refused(422, "invalid", http.MethodPost, "/events/batch", many(2), "Idempotency-Key", "k")
+	if !strings.HasPrefix(text(p, "detail"), "header.Idempotency-Key: ") || len(entries(n.must(200, http.MethodGet, "/events?key=k", nil))) != 0 {
+		t.Errorf("one key for several events: %v", p)
+	}
+}
+
+func TestBodiesThatAreEmptyOrEncoded(t *testing.T) {
+	t.Parallel()
+	n := newBundle(t).newTenant(t)
+	for _, path := range []string{"/events", "/events/batch", "/endpoints", "/sources"} {
+		for _, body := range []string{"", " \n"} {
+			if p := n.refused(400, "invalid_json", http.MethodPost, path, body); !strings.Contains(text(p, "detail"), "body is empty") {
+				t.Errorf("%s: %v", path, p)
+			}
+		}
+		n.refused(415, "content_encoding_refused", http.MethodPost, path, "\x1f\x8b", "Content-Encoding", "gzip")
+	}
+	n.must(202, http.MethodPost, "/events", `{"type":"a.b","data":1}`, "Content-Encoding", "identity")
+}
+
+func TestFullStorageHasACodeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, func(d *server.Deps) {
+		d.Accept = accept.New(accept.Options{Store: d.Store, Clock: clock.New(), Log: d.Log, Limits: accept.Limits{AccountStoredBytes: 1}})
+	})
+	n := b.newTenant(t)
+	got := n.call(http.MethodPost, "/events", `{"type":"a.b","data":"more than a byte"}`)
+	checkProblem(t, got, http.StatusTooManyRequests, "storage_full")
+	if got.Header.Get("Retry-After") == "" || got.Header.Get("RateLimit-Limit") != "" {
+		t.Errorf("%v", got.Header)
+	}
 }
 
 func TestBatchOfNothingButTemporaryFaultsIsRefusedAsAWhole(t *testing.T) {

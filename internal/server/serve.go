@@ -29,7 +29,7 @@ const (
 // Start opens the listeners and serves until Shutdown. It returns as soon as
 // the addresses are bound; a listener that ends later is told by Failed.
 func (s *Server) Start(ctx context.Context) error {
-	main, err := s.listen(ctx, s.deps.Listen, s.router)
+	main, err := s.listen(ctx, s.deps.Listen, s)
 	if err != nil {
 		return err
 	}

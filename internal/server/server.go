@@ -93,5 +93,11 @@ func New(d Deps) *Server {
 	return s
 }
 
-// ServeHTTP answers one request of the main listener.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+// ServeHTTP answers one request of the main listener. HEAD is answered wherever
+// GET is, as GET: net/http sends the headers and leaves the body out.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead {
+		r = asGet(r)
+	}
+	s.router.ServeHTTP(w, r)
+}

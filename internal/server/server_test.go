@@ -51,18 +51,59 @@ func TestRouterRefusesWithProblems(t *testing.T) {
 		{http.MethodGet, "/api/v2/events", 404, "not_found"},
 		{http.MethodPut, "/api/v1/events", 405, "method_not_allowed"},
 		{http.MethodDelete, "/api/v1/endpoints", 405, "method_not_allowed"},
-		{http.MethodHead, "/api/v1/endpoints", 405, "method_not_allowed"},
+		{http.MethodPatch, "/api/v1/events/x/payload", 405, "method_not_allowed"},
 	} {
 		got := b.send(t, c.method, b.url+c.path, nil)
-		if c.method == http.MethodHead { // has no body to check
-			if got.StatusCode != c.status {
-				t.Errorf("%s %s: %d", c.method, c.path, got.StatusCode)
-			}
-			continue
-		}
 		checkProblem(t, got, c.status, c.code)
 		if c.status == 405 && got.Header.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow header", c.method, c.path)
+		}
+		if allow := got.Header.Get("Allow"); strings.Contains(allow, "GET") != strings.Contains(allow, "HEAD") {
+			t.Errorf("%s %s: Allow %q", c.method, c.path, allow)
+		}
+	}
+}
+
+func TestHeadIsAnsweredWhereGetIs(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	n := b.newTenant(t)
+	for _, path := range []string{"/healthz", "/readyz", "/api/docs", "/api/openapi.json", "/api/v1/events", "/api/v1/endpoints?limit=1", "/nothing", "/api/v1/events/x"} {
+		got := b.send(t, http.MethodGet, b.url+path, nil, "Authorization", "Bearer "+n.key)
+		head := b.send(t, http.MethodHead, b.url+path, nil, "Authorization", "Bearer "+n.key)
+		if head.StatusCode != got.StatusCode || head.Header.Get("Content-Type") != got.Header.Get("Content-Type") || len(head.text) > 0 {
+			t.Errorf("%s: %d %v %q, GET has %d", path, head.StatusCode, head.Header, head.text, got.StatusCode)
+		}
+	}
+	if got := b.send(t, http.MethodHead, b.url+"/ingest/in_x", nil); got.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("ingest: %d", got.StatusCode)
+	}
+	if lines := b.log.String(); !strings.Contains(lines, "method=HEAD path=/healthz") {
+		t.Error("the log does not tell HEAD from GET")
+	}
+	numbers := string(b.send(t, http.MethodGet, b.metrics+"/metrics", nil).text)
+	if !strings.Contains(numbers, `rowlock_http_requests_total{method="HEAD",route="/healthz",status="200"} 1`) {
+		t.Error("HEAD is not counted as HEAD")
+	}
+}
+
+func TestAnswersOfTheAPIAreNotCached(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	n := b.newTenant(t)
+	answers := map[string]answer{
+		"a list":          n.call(http.MethodGet, "/events", nil),
+		"a payload":       n.call(http.MethodGet, "/events/"+n.publish(`{"type":"a.b","data":1}`)+"/payload", nil),
+		"created":         n.call(http.MethodPost, "/endpoints", `{"url":"`+somewhere+`"}`),
+		"refused":         n.call(http.MethodPost, "/endpoints", `{}`),
+		"no key":          b.send(t, http.MethodGet, b.url+"/api/v1/events", nil),
+		"no route":        n.call(http.MethodGet, "/nothing", nil),
+		"no such method":  n.call(http.MethodPut, "/events", nil),
+		"a bad parameter": n.call(http.MethodGet, "/events?limit=x", nil),
+	}
+	for name, got := range answers {
+		if values := got.Header.Values("Cache-Control"); len(values) != 1 || values[0] != "no-store" {
+			t.Errorf("%s: Cache-Control %q", name, values)
 		}
 	}
 }

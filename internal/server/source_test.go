@@ -30,6 +30,19 @@ func TestSourceLife(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	path := "/sources/" + text(made, "id")
+	for change, says := range map[string]string{
+		`{"secret":"x"}`: "is changed by rotating it", `{"kind":"stripe"}`: "make a new source", `{"name":null}`: "want 1 to 200 characters",
+	} {
+		if p := n.refused(422, "invalid", http.MethodPatch, path, change); !strings.Contains(text(p, "detail"), says) {
+			t.Errorf("%s: %v", change, p)
+		}
+	}
+	n.must(200, http.MethodPatch, path, `{"kind":"github","settings":null}`)
+	for body, at := range map[string]string{`{}`: "body.secret", `{"secret":"x","overlap":"721h"}`: "body.overlap"} {
+		if p := n.refused(422, "invalid", http.MethodPost, path+"/secrets/rotate", body); !strings.HasPrefix(text(p, "detail"), at) {
+			t.Errorf("%s: %v", body, p)
+		}
+	}
 	if got := n.must(200, http.MethodPost, path+"/secrets/rotate", `{"secret":"battery staple","overlap":"1h"}`); !strings.HasPrefix(text(got, "id"), "sec_") || got["secret"] != nil {
 		t.Errorf("%v", got)
 	}
@@ -131,7 +144,9 @@ func TestIngestRefuses(t *testing.T) {
 	b := newBundle(t)
 	n := b.newTenant(t)
 	address := text(n.must(201, http.MethodPost, "/sources", `{"name":"Open","kind":"none"}`), "ingest_url")
-	checkProblem(t, b.send(t, http.MethodPost, b.url+"/ingest/in_unknown", "{}"), 404, "not_found")
+	if p := checkProblem(t, b.send(t, http.MethodPost, b.url+"/ingest/in_unknown", "{}"), 404, "not_found"); !strings.HasPrefix(text(p, "detail"), "No source has this address") {
+		t.Errorf("an unknown token: %v", p)
+	}
 	checkProblem(t, b.send(t, http.MethodPost, b.url+"/ingest/%00", "{}"), 404, "not_found")
 	checkProblem(t, b.send(t, http.MethodPost, b.url+"/ingest/%ff/x", "{}"), 404, "not_found")
 	checkProblem(t, b.send(t, http.MethodPost, b.url+"/ingest/", "{}"), 404, "not_found")
@@ -144,7 +159,7 @@ func TestIngestRefuses(t *testing.T) {
 	}
 	for range 3 { // far above the limit, and the answer still arrives
 		p := checkProblem(t, b.send(t, http.MethodPost, address, make([]byte, 3<<20)), http.StatusRequestEntityTooLarge, "payload_too_large")
-		if !strings.Contains(text(p, "detail"), fmt.Sprint(maxBody)) {
+		if !strings.Contains(text(p, "detail"), fmt.Sprint(maxBody)) || !strings.Contains(text(p, "detail"), "ROWLOCK_MAX_BODY") {
 			t.Errorf("the limit is not named: %v", p)
 		}
 	}

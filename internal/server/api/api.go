@@ -59,7 +59,7 @@ func Install(e *echo.Echo, o Options) *API {
 	a := &API{Options: o}
 	a.huma = humaecho.NewWithGroup(e, e.Group(Prefix), newConfig(o))
 	a.addRoutes()
-	a.openForms()
+	a.completeForms()
 	a.serveDocs(e)
 	return a
 }

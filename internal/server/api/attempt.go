@@ -70,7 +70,7 @@ func (a *API) listAttempts(ctx context.Context, who caller, in *listAttemptsInpu
 	if err != nil {
 		return nil, err
 	}
-	filter := store.AttemptFilter{Outcome: gateway.Outcome(in.Outcome), Since: in.Since, Until: in.Until}
+	filter := store.AttemptFilter{Outcome: gateway.Outcome(in.Outcome), Since: time.Time(in.Since), Until: time.Time(in.Until)}
 	if filter.Delivery, err = filterID[gateway.DeliveryID](in.Delivery, "delivery"); err != nil {
 		return nil, err
 	}
@@ -104,11 +104,17 @@ func decodeAttemptCursor(text string) (*store.AttemptCursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store.AttemptCursor{
-		StartedAt: time.UnixMicro(int64(binary.BigEndian.Uint64(at))), //nolint:gosec // see attemptCursor
+	cursor := &store.AttemptCursor{
+		StartedAt: time.UnixMicro(int64(binary.BigEndian.Uint64(at))), //nolint:gosec // what it wraps to is refused
 		Delivery:  gateway.DeliveryID(at[8:24]),
 		N:         int(binary.BigEndian.Uint32(at[24:])),
-	}, nil
+	}
+	// The check bytes are no secret: a cursor can be made up, and the database
+	// would fail on a time or a number that it cannot hold.
+	if cursor.N < 1 || cursor.N > gateway.MaxAttempts || !storable(cursor.StartedAt) {
+		return nil, notACursor()
+	}
+	return cursor, nil
 }
 
 func (a *API) getAttempt(ctx context.Context, who caller, in *attemptPath) (*objectReply[attemptView], error) {

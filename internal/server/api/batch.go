@@ -36,6 +36,9 @@ type batchView struct {
 type batchReply struct{ Body batchView }
 
 func (a *API) publishBatch(ctx context.Context, who caller, _ *nothing, sent raw) (*batchReply, error) {
+	if len(sent.header.Values(headerKey)) > 0 {
+		return nil, problem.At(headerKeyPlace, "does not go with several events: give each event its own key")
+	}
 	items, err := batchItems(sent.body)
 	if err != nil {
 		return nil, err
@@ -97,13 +100,18 @@ func (a *API) batchReply(ctx context.Context, results []accept.PublishResult) (*
 	view := batchView{Results: make([]batchItemView, len(results))}
 	for i, r := range results {
 		if r.Err != nil {
-			view.Results[i] = batchItemView{Error: a.problemOf(ctx, "publishBatch", r.Err)}
+			view.Results[i] = batchItemView{Error: a.problemOf(ctx, "publishBatch", problem.Locate(r.Err, inItem(i)))}
 			continue
 		}
 		a.countAccepted(r.Duplicate)
 		view.Results[i] = batchItemView{ID: &r.ID, Duplicate: &r.Duplicate}
 	}
 	return &batchReply{view}, nil
+}
+
+// inItem is where the fields of an event of a batch stand.
+func inItem(i int) func(field string) string {
+	return func(field string) string { return within(itemPlace(i), field) }
 }
 
 // allTemporary returns the reason if no event was stored and at least one

@@ -35,11 +35,14 @@ func fromLibrary(status int, _ string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		if detailed, ok := err.(huma.ErrorDetailer); ok {
 			d := detailed.ErrorDetail()
-			faults = append(faults, problem.Fault{Message: d.Message, Location: plainLocation(d.Location)})
+			faults = append(faults, problem.Fault{Message: strings.TrimPrefix(d.Message, ownMessage), Location: plainLocation(d.Location)})
 		}
 	}
 	return problem.New(p.Code, "", faults...)
 }
+
+// ownMessage is what the library puts before an error of a type of ours.
+const ownMessage = "invalid value: "
 
 // plainLocation leaves out a name that the caller made up and that does not
 // look like one.

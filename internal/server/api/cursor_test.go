@@ -74,6 +74,23 @@ func FuzzDecodeCursor(f *testing.F) {
 	})
 }
 
+// A cursor can be made up: its check bytes are no secret.
+func TestAttemptCursorsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	sane := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, attempt := range map[string]gateway.Attempt{
+		"number 0":        {N: 0, StartedAt: sane},
+		"a number beyond": {N: gateway.MaxAttempts + 1, StartedAt: sane},
+		"a huge number":   {N: 1<<32 - 1, StartedAt: sane},
+		"the far future":  {N: 1, StartedAt: time.UnixMicro(1<<63 - 1)},
+		"the far past":    {N: 1, StartedAt: time.UnixMicro(-1 << 63)},
+	} {
+		if got, err := decodeAttemptCursor(encodeCursor(attemptList, attemptCursor(attempt))); !isCursorProblem(err) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestAttemptCursor(t *testing.T) {
 	t.Parallel()
 	attempt := gateway.Attempt{DeliveryID: gateway.DeliveryID{1, 2, 3}, N: 65535, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)}

@@ -1,27 +1,42 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"net/http"
-	"time"
+	"strings"
 
 	"github.com/rowlock/rowlock/internal/server/api/strictjson"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
+// readBody reads a body as it was sent. One that is encoded, which nothing here
+// decodes, is told as what it is and not as broken JSON.
+func readBody(request *http.Request, r route) ([]byte, error) {
+	if encoding := request.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, problem.New(problem.EncodingRefused, "")
+	}
+	limit := cmp.Or(r.maxBody, maxJSON)
+	text, err := body.Read(request, limit)
+	if _, large := errors.AsType[*body.TooLargeError](err); large && r.tooLarge != "" {
+		return nil, problem.New(problem.PayloadTooLarge, r.tooLarge)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.optional && len(bytes.TrimSpace(text)) == 0 {
+		return nil, problem.New(problem.InvalidJSON, "The body is empty: send one JSON object.")
+	}
+	return text, nil
+}
+
 // readJSON reads and decodes a body of our own form.
 func readJSON[B any](request *http.Request, r route) (into B, err error) {
-	limit := r.maxBody
-	if limit == 0 {
-		limit = maxJSON
-	}
-	text, err := body.Read(request, limit)
-	if err != nil {
+	text, err := readBody(request, r)
+	if err != nil || len(text) == 0 {
 		return into, err
-	}
-	if len(text) == 0 && r.optional {
-		return into, nil
 	}
 	into, err = strictjson.Decode[B](text)
 	return into, jsonProblem(err, "body")
@@ -56,35 +71,4 @@ func within(at, path string) string {
 		return at
 	}
 	return at + "." + path
-}
-
-// duration reads a duration as Go writes it: 10s, 1m30s, 24h.
-func duration(text, location string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, problem.At(location, "want a duration such as 10s, 1m30s or 24h")
-	}
-	return d, nil
-}
-
-// durations reads a list of them.
-func durations(texts []string, location string) ([]time.Duration, error) {
-	out := make([]time.Duration, len(texts))
-	for i, text := range texts {
-		d, err := duration(text, location)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = d
-	}
-	return out, nil
-}
-
-// optionalDuration is nil for a duration that was left out.
-func optionalDuration(text *string, location string) (*time.Duration, error) {
-	if text == nil {
-		return nil, nil //nolint:nilnil // left out
-	}
-	d, err := duration(*text, location)
-	return &d, err
 }

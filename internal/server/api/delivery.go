@@ -42,9 +42,16 @@ type deliveryPath struct {
 	ID string `path:"id" doc:"The delivery's id."`
 }
 
+// EventTimeQuery is TimeQuery for a list that goes by the time of the event: a
+// delivery's id carries it, and created_at can be later.
+type EventTimeQuery struct {
+	Since moment `query:"since" doc:"Of events accepted from this time on (RFC 3339)."`
+	Until moment `query:"until" doc:"Of events accepted before this time (RFC 3339)."`
+}
+
 type listDeliveriesInput struct {
 	PageQuery
-	TimeQuery
+	EventTimeQuery
 
 	Endpoint string `query:"endpoint" doc:"Only to this endpoint, by id or uid."`
 	Event    string `query:"event" doc:"Only of this event."`
@@ -53,7 +60,7 @@ type listDeliveriesInput struct {
 }
 
 func (a *API) listDeliveries(ctx context.Context, who caller, in *listDeliveriesInput) (*listReply[DeliveryView], error) {
-	p, err := page[gateway.DeliveryID](deliveryList, in.PageQuery, in.TimeQuery)
+	p, err := page[gateway.DeliveryID](deliveryList, in.PageQuery, TimeQuery(in.EventTimeQuery))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +101,7 @@ func (a *API) getDelivery(ctx context.Context, who caller, in *deliveryPath) (*o
 
 // redeliverBody guards a redelivery by what its caller saw.
 type redeliverBody struct {
-	IfAttempts *int `json:"if_attempts,omitempty" minimum:"0" doc:"Only if the delivery has had this many attempts, so that a repeated call does nothing." example:"8"`
+	IfAttempts *int `json:"if_attempts,omitempty" nullable:"true" minimum:"0" maximum:"65535" doc:"Only if the delivery has had this many attempts, so that a repeated call does nothing." example:"8"`
 }
 
 func (a *API) redeliver(ctx context.Context, who caller, in *deliveryPath, body redeliverBody) (*objectReply[DeliveryView], error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 )
@@ -44,7 +43,7 @@ func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
 		return EndpointView{
 			ID: e.ID, UID: e.UID, URL: e.URL, Description: e.Description,
 			EventTypes: notNil(e.EventTypes), Headers: ownHeaders(e.Headers, secrets),
-			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: durationText(e.Timeout),
+			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: optionalDurationText(e.Timeout),
 			MaxInFlight: e.MaxInFlight, StopOn: notNil(e.StopOn),
 			State: e.State, DisabledReason: e.DisabledReason, StateChangedAt: timestamp(e.StateChangedAt),
 			ConsecutiveFailures: e.ConsecutiveFailures,
@@ -69,26 +68,6 @@ func notNil[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-func durationText(d time.Duration) *string {
-	if d == 0 {
-		return nil
-	}
-	text := d.String()
-	return &text
-}
-
-// durationTexts keeps apart no schedule and one without waits.
-func durationTexts(schedule []time.Duration) *[]string {
-	if schedule == nil {
-		return nil
-	}
-	texts := make([]string, len(schedule))
-	for i, wait := range schedule {
-		texts[i] = wait.String()
-	}
-	return &texts
 }
 
 // endpointPath is the path of an operation on one endpoint.
@@ -128,7 +107,7 @@ func (a *API) getEndpoint(ctx context.Context, who caller, in *endpointPath) (*o
 	})
 }
 
-func (a *API) updateEndpoint(ctx context.Context, who caller, in *endpointPath, body EndpointBody) (*objectReply[EndpointView], error) {
+func (a *API) updateEndpoint(ctx context.Context, who caller, in *endpointPath, body changeEndpointBody) (*objectReply[EndpointView], error) {
 	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
 		input, err := body.input()
 		if err != nil {

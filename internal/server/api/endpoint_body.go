@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/endpoint"
@@ -13,25 +14,40 @@ import (
 type newEndpointBody struct {
 	EndpointBody
 
-	Secret *string `json:"secret,omitempty" doc:"A signing secret of your own, whsec_ and base64. Left out: one is made."`
+	Secret *string `json:"secret,omitempty" nullable:"true" doc:"A signing secret of your own: whsec_ and the base64 of 24 to 64 bytes. Left out: one is made."`
+}
+
+// changeEndpointBody describes a change of an endpoint.
+type changeEndpointBody struct {
+	EndpointBody
+
+	// Secret is refused, with how it is changed. The document leaves it out.
+	Secret *string `json:"secret,omitempty"`
 }
 
 // EndpointBody describes what can be changed of an endpoint. Null sets a field
 // back to what it is when left out at the making.
 type EndpointBody struct {
 	URL           strictjson.Field[string]            `json:"url,omitzero" nullable:"false" example:"https://example.com/hooks" doc:"An http or https address without credentials. Plain http only into allowed networks."`
-	UID           strictjson.Field[string]            `json:"uid,omitzero" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"billing" doc:"Your own name for it."`
-	Description   strictjson.Field[string]            `json:"description,omitzero" example:"Billing service"`
-	EventTypes    strictjson.Field[[]string]          `json:"event_types,omitzero" example:"[\"order.*\"]" doc:"Types, prefixes such as order.*, or *. Left out: everything but rowlock.*."`
-	Headers       strictjson.Field[map[string]string] `json:"headers,omitzero" doc:"Headers to send with every delivery, at most 32."`
-	RetrySchedule strictjson.Field[[]string]          `json:"retry_schedule,omitzero" example:"[\"5s\",\"5m\",\"1h\"]" doc:"Waits between attempts; [] is one attempt. Left out: the server's."`
-	Timeout       strictjson.Field[string]            `json:"timeout,omitzero" example:"10s" doc:"How long one attempt may take. Left out: the server's."`
-	MaxInFlight   strictjson.Field[int]               `json:"max_in_flight,omitzero" minimum:"1" maximum:"1000" example:"64" doc:"How many sends may be under way at once. Left out: 64."`
-	StopOn        strictjson.Field[[]int]             `json:"stop_on,omitzero" example:"[400,404]" doc:"Status codes that end the retries."`
+	UID           strictjson.Field[string]            `json:"uid,omitzero" nullable:"true" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"billing" doc:"Your own name for it."`
+	Description   strictjson.Field[string]            `json:"description,omitzero" nullable:"true" maxLength:"2000" example:"Billing service"`
+	EventTypes    strictjson.Field[[]string]          `json:"event_types,omitzero" nullable:"true" maxItems:"500" example:"[\"order.*\"]" doc:"Types, prefixes such as order.*, or *. Left out: everything but rowlock.*."`
+	Headers       strictjson.Field[map[string]string] `json:"headers,omitzero" nullable:"true" maxProperties:"32" doc:"Headers to send with every delivery, at most 32 and 8 KiB. Those that say what is delivered, or that HTTP needs for itself, are refused."`
+	RetrySchedule strictjson.Field[[]string]          `json:"retry_schedule,omitzero" nullable:"true" maxItems:"50" example:"[\"5s\",\"5m\",\"1h\"]" doc:"Waits between attempts, each from 1ms to 168h; [] is one attempt. Left out: the server's."`
+	Timeout       strictjson.Field[string]            `json:"timeout,omitzero" nullable:"true" example:"10s" doc:"How long one attempt may take, from 1s to 1m. Left out: the server's."`
+	MaxInFlight   strictjson.Field[int]               `json:"max_in_flight,omitzero" nullable:"true" minimum:"1" maximum:"1000" example:"64" doc:"How many sends may be under way at once. Left out: 64."`
+	StopOn        strictjson.Field[[]int]             `json:"stop_on,omitzero" nullable:"true" minimum:"300" maximum:"599" example:"[400,404]" doc:"Status codes that end the retries."`
 }
 
 // input is what the use case takes.
 func (b newEndpointBody) input() (endpoint.Input, error) {
+	in, err := b.EndpointBody.input()
+	in.Secret = b.Secret
+	return in, err
+}
+
+// input is what the use case takes.
+func (b changeEndpointBody) input() (endpoint.Input, error) {
 	in, err := b.EndpointBody.input()
 	in.Secret = b.Secret
 	return in, err
@@ -49,11 +65,32 @@ func (b EndpointBody) input() (endpoint.Input, error) {
 		MaxInFlight: given(b.MaxInFlight, gateway.DefaultMaxInFlight),
 		StopOn:      given(b.StopOn, []int{}),
 	}
+	if err := checkTypes(b.EventTypes.Value); err != nil {
+		return endpoint.Input{}, err
+	}
 	if err := b.addTimes(&in); err != nil {
 		return endpoint.Input{}, err
 	}
 	return in, nil
 }
+
+// checkTypes tells which pattern is none.
+func checkTypes(patterns []string) error {
+	for i, pattern := range patterns {
+		place := func(field string) string { return fmt.Sprintf("body.%s[%d]", field, i) }
+		if err := problem.Locate(gateway.CheckTypePattern(pattern), place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	// waitSpan bounds one wait of a retry schedule.
+	waitSpan = span{time.Millisecond, gateway.MaxScheduleWait}
+	// timeoutSpan bounds one attempt.
+	timeoutSpan = span{gateway.MinTimeout, gateway.MaxTimeout}
+)
 
 func (b EndpointBody) addTimes(in *endpoint.Input) error {
 	if b.RetrySchedule.Given {
@@ -78,7 +115,7 @@ func (b EndpointBody) schedule() ([]time.Duration, error) {
 	if b.RetrySchedule.Null {
 		return nil, nil
 	}
-	return durations(b.RetrySchedule.Value, "body.retry_schedule")
+	return waitSpan.readAll(b.RetrySchedule.Value, "body.retry_schedule")
 }
 
 // timeout is zero for the server's, which is why zero cannot be asked for.
@@ -86,11 +123,7 @@ func (b EndpointBody) timeout() (time.Duration, error) {
 	if b.Timeout.Null {
 		return 0, nil
 	}
-	timeout, err := duration(b.Timeout.Value, "body.timeout")
-	if err == nil && timeout == 0 {
-		return 0, problem.At("body.timeout", "want more than 0s")
-	}
-	return timeout, err
+	return timeoutSpan.read(b.Timeout.Value, "body.timeout")
 }
 
 // given is nil for a field that was left out, and the default for null.

@@ -18,10 +18,13 @@ func viewSecret(s gateway.Secret) secretView {
 	return secretView{ID: s.ID, Secret: s.Value, CreatedAt: timestamp(s.CreatedAt), EndsAt: optionalTime(s.EndsAt)}
 }
 
+// overlapSpan bounds how long a secret outlives the next one.
+var overlapSpan = span{0, gateway.MaxOverlap}
+
 // rotateEndpointBody says how to change an endpoint's secret.
 type rotateEndpointBody struct {
-	Overlap *string `json:"overlap,omitempty" example:"24h" doc:"How long the present secrets go on signing. Left out: 24h."`
-	Secret  *string `json:"secret,omitempty" doc:"The new secret, whsec_ and base64. Left out: one is made."`
+	Overlap *string `json:"overlap,omitempty" nullable:"true" example:"24h" doc:"How long the present secrets go on signing, from 0s to 720h. Left out: 24h."`
+	Secret  *string `json:"secret,omitempty" nullable:"true" doc:"The new secret: whsec_ and the base64 of 24 to 64 bytes. Left out: one is made."`
 }
 
 // secretPath is the path of an operation on one secret of an endpoint.
@@ -47,7 +50,7 @@ func (a *API) rotateEndpointSecret(ctx context.Context, who caller, in *endpoint
 	if err != nil {
 		return nil, err
 	}
-	overlap, err := optionalDuration(body.Overlap, "body.overlap")
+	overlap, err := overlapSpan.readOptional(body.Overlap, "body.overlap")
 	if err != nil {
 		return nil, err
 	}

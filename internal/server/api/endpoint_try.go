@@ -9,7 +9,7 @@ import (
 
 // testSendBody says what to send as a test.
 type testSendBody struct {
-	Type *string `json:"type,omitempty" example:"order.created" doc:"The event type to name. Left out: rowlock.test."`
+	Type *string `json:"type,omitempty" nullable:"true" example:"order.created" doc:"The event type to name. Left out: rowlock.test."`
 }
 
 func (a *API) testEndpoint(ctx context.Context, who caller, in *endpointPath, body testSendBody) (*objectReply[attemptView], error) {

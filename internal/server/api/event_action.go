@@ -10,7 +10,7 @@ import (
 
 // redeliverEventBody says where to deliver again.
 type redeliverEventBody struct {
-	Endpoint *string `json:"endpoint,omitempty" doc:"Only to this endpoint, by id or uid; left out: wherever the event went." example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	Endpoint *string `json:"endpoint,omitempty" nullable:"true" doc:"Only to this endpoint, by id or uid; left out: wherever the event went." example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
 }
 
 func (a *API) redeliverEvent(ctx context.Context, who caller, in *eventPath, body redeliverEventBody) (*listReply[DeliveryView], error) {

@@ -17,13 +17,14 @@ type PageQuery struct {
 
 // TimeQuery are the parameters of lists that grow with time.
 type TimeQuery struct {
-	Since time.Time `query:"since" doc:"From this time on (RFC 3339)."`
-	Until time.Time `query:"until" doc:"Before this time (RFC 3339)."`
+	Since moment `query:"since" doc:"From this time on (RFC 3339)."`
+	Until moment `query:"until" doc:"Before this time (RFC 3339)."`
 }
 
 // check refuses times that no object can lie between.
 func (t TimeQuery) check() error {
-	if !t.Since.IsZero() && !t.Until.IsZero() && !t.Since.Before(t.Until) {
+	since, until := time.Time(t.Since), time.Time(t.Until)
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		return problem.At("query.until", "want a time after since")
 	}
 	return nil
@@ -42,7 +43,7 @@ type listReply[V any] struct{ Body listOf[V] }
 // page turns the parameters into what the store wants. It asks for one more
 // than shown, which tells whether there is a next part.
 func page[I gateway.AnyID](list string, q PageQuery, t TimeQuery) (store.Page[I], error) {
-	p := store.Page[I]{Since: t.Since, Until: t.Until, Limit: q.Limit + 1}
+	p := store.Page[I]{Since: time.Time(t.Since), Until: time.Time(t.Until), Limit: q.Limit + 1}
 	if err := t.check(); err != nil {
 		return p, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -20,17 +19,6 @@ Ids begin with the kind of their object (evt_, ep_, dlv_, att_, src_, sec_, req_
 Lists come newest first, in parts: give next_cursor back as cursor. Times are RFC 3339, in UTC with microseconds. Durations are written 10s, 1m30s, 24h.
 
 Whatever is not a success is a problem document (RFC 9457) with a stable code. Field names are exact: unknown, misspelt and repeated fields are refused, so that a typo does not pass silently. Only data is yours alone: any JSON, kept and delivered byte for byte.`
-
-// openForms lets the forms of answers have more fields than they have today, so
-// that a client that was made from the document survives a new one. Bodies
-// stay closed: there an unknown field is refused.
-func (a *API) openForms() {
-	for name, form := range a.huma.OpenAPI().Components.Schemas.Map() {
-		if form.AdditionalProperties == false && !strings.HasSuffix(name, "Body") {
-			form.AdditionalProperties = nil
-		}
-	}
-}
 
 // serveDocs adds the OpenAPI document and the pages made of it.
 func (a *API) serveDocs(e *echo.Echo) {

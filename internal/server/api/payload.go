@@ -11,6 +11,12 @@ import (
 // as a page of ours. It adds to what every answer carries.
 const payloadPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
+// What a payload is answered as.
+const (
+	payloadJSON  = "application/json"
+	payloadBytes = "application/octet-stream"
+)
+
 // payloadReply is an event's bytes, to be saved and not to be shown.
 type payloadReply struct {
 	ContentType        string `header:"Content-Type"`
@@ -42,10 +48,10 @@ func (a *API) getPayload(ctx context.Context, who caller, in *eventPath) (*paylo
 // payloadKind is the media type to answer with, and a file's suffix. Only JSON
 // keeps its own: whatever else was sent is bytes.
 func payloadKind(stored []byte) (kind, suffix string) {
-	if named, _, err := mime.ParseMediaType(contentType(stored)); err == nil && named == "application/json" {
-		return named, ".json"
+	if named, _, err := mime.ParseMediaType(contentType(stored)); err == nil && named == payloadJSON {
+		return payloadJSON, ".json"
 	}
-	return "application/octet-stream", ".bin"
+	return payloadBytes, ".bin"
 }
 
 func (a *API) deletePayload(ctx context.Context, who caller, in *eventPath) (*empty, error) {

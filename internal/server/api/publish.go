@@ -19,6 +19,10 @@ const (
 	envelopeBytes = 16 << 10
 	// maxFields bounds the members of one event: it has six.
 	maxFields = 32
+	// headerKey is the header that carries an idempotency key, and
+	// headerKeyPlace how faults name it.
+	headerKey      = "Idempotency-Key"
+	headerKeyPlace = "header." + headerKey
 )
 
 // publishBody is an event to publish. It is for the documentation: the body is
@@ -26,14 +30,14 @@ const (
 type publishBody struct {
 	Type       string          `json:"type" pattern:"^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,255}$" example:"order.created" doc:"What happened."`
 	Data       json.RawMessage `json:"data" example:"{\"order\":\"A-1001\",\"total\":129.9}" doc:"Any JSON value. It is delivered byte for byte as sent."`
-	Subject    string          `json:"subject,omitempty" example:"order-A-1001" doc:"What it happened to."`
-	Key        string          `json:"key,omitempty" example:"order-A-1001-created" doc:"The idempotency key: repeats with it are one event. The same as the header Idempotency-Key."`
-	OccurredAt *time.Time      `json:"occurred_at,omitempty" doc:"When it happened (RFC 3339)."`
+	Subject    string          `json:"subject,omitempty" nullable:"true" minLength:"1" maxLength:"1024" example:"order-A-1001" doc:"What it happened to, in 1 to 1,024 bytes."`
+	Key        string          `json:"key,omitempty" nullable:"true" minLength:"1" maxLength:"1024" example:"order-A-1001-created" doc:"The idempotency key, 1 to 1,024 bytes: repeats with it are one event. The same as the header Idempotency-Key."`
+	OccurredAt *time.Time      `json:"occurred_at,omitempty" nullable:"true" doc:"When it happened (RFC 3339), in the years 1 to 9999."`
 }
 
 // publishInput is for the documentation too; parseEvent reads the header.
 type publishInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" doc:"Repeats of a call with the same key are one event."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"1024" doc:"Repeats of a call with the same key are one event."`
 }
 
 // publishedView says that an event is stored.
@@ -54,12 +58,18 @@ func (a *API) publish(ctx context.Context, who caller, _ *publishInput, sent raw
 	if err != nil {
 		return nil, err
 	}
+	inBody := event.Key != nil
 	if err := addHeaderKey(&event, sent.header); err != nil {
 		return nil, err
 	}
 	done, err := a.Accept.Publish(ctx, who.account(), who.key, event)
 	if err != nil {
-		return nil, err
+		return nil, problem.Locate(err, func(field string) string {
+			if field == "key" && !inBody {
+				return headerKeyPlace
+			}
+			return within("body", field)
+		})
 	}
 	a.countAccepted(done.Duplicate)
 	return &publishReply{publishStatus(done), publishedView{done.ID, done.Type, done.Duplicate, timestamp(done.CreatedAt)}}, nil
@@ -95,7 +105,10 @@ func (a *API) parseEvent(text []byte, at string) (accept.PublishInput, error) {
 		return p.event, problem.New(problem.Invalid, "", p.faults...)
 	}
 	if len(p.event.Data) > a.MaxBody {
-		return p.event, problem.New(problem.PayloadTooLarge, fmt.Sprintf("The limit for data is %d bytes.", a.MaxBody))
+		return p.event, problem.New(problem.PayloadTooLarge, "", problem.Fault{
+			Message:  fmt.Sprintf("is larger than the %d bytes that data may have (ROWLOCK_MAX_BODY)", a.MaxBody),
+			Location: within(at, "data"),
+		})
 	}
 	return p.event, nil
 }
@@ -164,22 +177,20 @@ func (p *eventParser) text(name string, value []byte) {
 }
 
 func (p *eventParser) time(text string) {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || at.Year() < 1 {
-		p.fault("occurred_at", "want a time such as 2026-07-01T12:00:00Z (RFC 3339)")
+	at, err := parseMoment(text)
+	if err != nil {
+		p.fault("occurred_at", "%s", err)
 		return
 	}
-	at = at.UTC()
 	p.event.OccurredAt = &at
 }
 
 // addHeaderKey takes the key from the header. It and the field mean the same,
 // so that two different ones contradict each other.
 func addHeaderKey(event *accept.PublishInput, header http.Header) error {
-	const name = "Idempotency-Key"
-	for _, value := range header.Values(name) {
+	for _, value := range header.Values(headerKey) {
 		if event.Key != nil && string(event.Key) != value {
-			return problem.At("header."+name, "differs from the key that is given elsewhere in the request")
+			return problem.At(headerKeyPlace, "differs from the key that is given elsewhere in the request")
 		}
 		event.Key = []byte(value)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -41,6 +40,8 @@ type route struct {
 	required []string
 	// maxBody is the largest body in bytes; zero is maxJSON.
 	maxBody int
+	// tooLarge says what the limit is, where a number alone would mislead.
+	tooLarge string
 	// deadline is zero for defaultDeadline.
 	deadline time.Duration
 }
@@ -109,7 +110,7 @@ type raw struct {
 // body's form in the documentation.
 func registerRaw[B, I, O any](a *API, r route, handle func(context.Context, caller, *I, raw) (*O, error)) {
 	add(a, r, func(ctx context.Context, c *call, in *I) (*O, error) {
-		sent, err := body.Read(c.request, r.maxBody)
+		sent, err := readBody(c.request, r)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/api/strictjson"
+	"github.com/rowlock/rowlock/internal/server/problem"
 	"github.com/rowlock/rowlock/internal/source"
 )
 
@@ -54,13 +55,23 @@ type newSourceBody struct {
 	SourceBody
 
 	Kind   *string `json:"kind" nullable:"false" example:"github" doc:"Who sends, or the way in which requests are signed."`
-	Secret *string `json:"secret,omitempty" example:"0123456789abcdef" doc:"The provider's signing secret. It is never shown again."`
+	Secret *string `json:"secret,omitempty" nullable:"true" example:"0123456789abcdef" doc:"The provider's signing secret, where the kind has one. It is never shown again."`
+}
+
+// changeSourceBody describes a change of a source.
+type changeSourceBody struct {
+	SourceBody
+
+	// Kind and Secret are refused, with what to do instead. The document leaves
+	// them out.
+	Kind   *string `json:"kind,omitempty"`
+	Secret *string `json:"secret,omitempty"`
 }
 
 // SourceBody describes what can be changed of a source.
 type SourceBody struct {
-	Name     strictjson.Field[string] `json:"name,omitzero" example:"Repository hooks"`
-	UID      strictjson.Field[string] `json:"uid,omitzero" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"repository-hooks" doc:"Your own name for it; null takes it away."`
+	Name     strictjson.Field[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"Repository hooks"`
+	UID      strictjson.Field[string] `json:"uid,omitzero" nullable:"true" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"repository-hooks" doc:"Your own name for it; null takes it away."`
 	Settings json.RawMessage          `json:"settings,omitempty" doc:"The kind's own settings, an object; they replace those before."`
 }
 
@@ -95,9 +106,11 @@ func (a *API) getSource(ctx context.Context, who caller, in *sourcePath) (*objec
 	})
 }
 
-func (a *API) updateSource(ctx context.Context, who caller, in *sourcePath, body SourceBody) (*objectReply[sourceView], error) {
+func (a *API) updateSource(ctx context.Context, who caller, in *sourcePath, body changeSourceBody) (*objectReply[sourceView], error) {
+	change := body.input()
+	change.Kind, change.Secret = body.Kind, body.Secret
 	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
-		return a.Sources.Update(ctx, who.account(), who.actor(), id, body.input())
+		return a.Sources.Update(ctx, who.account(), who.actor(), id, change)
 	})
 }
 
@@ -133,8 +146,8 @@ func (a *API) onSource(ctx context.Context, who caller, in *sourcePath, act func
 
 // rotateSourceBody says how to change a source's secret.
 type rotateSourceBody struct {
-	Secret  string  `json:"secret" example:"0123456789abcdef" doc:"The provider's new signing secret."`
-	Overlap *string `json:"overlap,omitempty" example:"24h" doc:"How long the present secrets go on verifying. Left out: 24h."`
+	Secret  *string `json:"secret" nullable:"false" example:"0123456789abcdef" doc:"The provider's new signing secret."`
+	Overlap *string `json:"overlap,omitempty" nullable:"true" example:"24h" doc:"How long the present secrets go on verifying, from 0s to 720h. Left out: 24h."`
 }
 
 // sourceSecretView is a source's secret without its text, which is the
@@ -150,11 +163,14 @@ func (a *API) rotateSourceSecret(ctx context.Context, who caller, in *sourcePath
 	if err != nil {
 		return nil, err
 	}
-	overlap, err := optionalDuration(body.Overlap, "body.overlap")
+	if body.Secret == nil {
+		return nil, problem.At("body.secret", "is required")
+	}
+	overlap, err := overlapSpan.readOptional(body.Overlap, "body.overlap")
 	if err != nil {
 		return nil, err
 	}
-	secret, err := a.Sources.Rotate(ctx, who.account(), who.actor(), id, body.Secret, overlap)
+	secret, err := a.Sources.Rotate(ctx, who.account(), who.actor(), id, *body.Secret, overlap)
 	return object(secret, err, func(s gateway.Secret) sourceSecretView {
 		return sourceSecretView{ID: s.ID, CreatedAt: timestamp(s.CreatedAt), EndsAt: optionalTime(s.EndsAt)}
 	})

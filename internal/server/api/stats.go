@@ -4,16 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/server/problem"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-const (
-	// minWindow is what one row of the numbers stands for.
-	minWindow = time.Minute
-	// maxWindow is the longest time that is added up at once.
-	maxWindow = 31 * 24 * time.Hour
-)
+// windowSpan goes from what one row of the numbers stands for to the longest
+// time that is added up at once.
+var windowSpan = span{time.Minute, 31 * 24 * time.Hour}
 
 // statsView is what happened at an endpoint in a window.
 type statsView struct {
@@ -32,9 +28,9 @@ type statsInput struct {
 }
 
 func (a *API) endpointStats(ctx context.Context, who caller, in *statsInput) (*objectReply[statsView], error) {
-	window, err := duration(in.Window, "query.window")
-	if err != nil || window < minWindow || window > maxWindow {
-		return nil, problem.At("query.window", "want a duration from 1m to 744h, such as 24h")
+	window, err := windowSpan.read(in.Window, "query.window")
+	if err != nil {
+		return nil, err
 	}
 	id, err := a.endpointID(ctx, who, in.ID)
 	if err != nil {

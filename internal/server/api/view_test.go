@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 func TestTimestampForm(t *testing.T) {
@@ -41,11 +43,11 @@ func TestDurationTexts(t *testing.T) {
 	if got := durationTexts([]time.Duration{}); got == nil || len(*got) != 0 {
 		t.Errorf("a schedule without waits: %v", got)
 	}
-	if got := durationTexts([]time.Duration{time.Second, 90 * time.Second}); !cmp.Equal(*got, []string{"1s", "1m30s"}) {
+	if got := durationTexts([]time.Duration{time.Second, 90 * time.Second, time.Minute, 24 * time.Hour, 90 * time.Minute, 0}); !cmp.Equal(*got, []string{"1s", "1m30s", "1m", "24h", "1h30m", "0s"}) {
 		t.Errorf("%v", *got)
 	}
-	for _, bad := range []string{"", "10", "1d", "-1s", "hunter2", "1e9s", "9999999h"} {
-		if d, err := duration(bad, "body.x"); err == nil {
+	for _, bad := range []string{"", "10", "1d", "-1s", "hunter2", "1e9s", "9999999h", "1us", "721h"} {
+		if d, err := (span{0, gateway.MaxOverlap}).read(bad, "body.x"); err == nil {
 			t.Errorf("%q is %s", bad, d)
 		}
 	}

@@ -4,6 +4,8 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,15 +60,21 @@ func (h handler) receive(c echo.Context) error {
 		return problem.New(problem.MethodNotAllowed, "This is the address of a webhook: send events to it with POST.")
 	}
 	if !canBeToken(c.Param("token")) {
-		return gateway.ErrNotFound
+		return unknownToken()
 	}
 	sent, err := body.Read(r, h.MaxBody)
+	if _, large := errors.AsType[*body.TooLargeError](err); large {
+		return problem.New(problem.PayloadTooLarge, fmt.Sprintf("The body is larger than the %d bytes that one may have (ROWLOCK_MAX_BODY).", h.MaxBody))
+	}
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), deadline)
 	defer cancel()
 	got, err := h.Accept.Receive(ctx, h.incoming(c, sent))
+	if errors.Is(err, gateway.ErrNotFound) {
+		return unknownToken()
+	}
 	if err != nil {
 		return err
 	}
@@ -74,6 +82,10 @@ func (h handler) receive(c echo.Context) error {
 		h.Accepted(got.Duplicate)
 	}
 	return c.JSON(http.StatusOK, receipt{got.ID.String(), got.Duplicate})
+}
+
+func unknownToken() error {
+	return problem.New(problem.NotFound, "No source has this address: it was deleted, or the address was not copied whole.")
 }
 
 // maxToken is longer than any token of ours.

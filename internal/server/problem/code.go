@@ -36,6 +36,7 @@ const (
 	PayloadDeleted Code = "payload_deleted"
 
 	PayloadTooLarge Code = "payload_too_large"
+	EncodingRefused Code = "content_encoding_refused"
 
 	Invalid       Code = "invalid"
 	InvalidCursor Code = "invalid_cursor"
@@ -43,6 +44,7 @@ const (
 	KeyReused     Code = "idempotency_key_reused"
 	TooManyEvents Code = "too_many_events"
 	RateLimited   Code = "rate_limited"
+	StorageFull   Code = "storage_full"
 	Internal      Code = "internal"
 	Overloaded    Code = "overloaded"
 	Unavailable   Code = "unavailable"
@@ -91,6 +93,7 @@ var Meanings = []Meaning{
 	{Expired, http.StatusGone, "Expired", "The object's retention is over."},
 	{PayloadDeleted, http.StatusGone, "The payload was deleted", "The event is there; its payload was deleted and cannot be had back."},
 	{PayloadTooLarge, http.StatusRequestEntityTooLarge, "Too large", "Send less: put large things elsewhere and their address into the data."},
+	{EncodingRefused, http.StatusUnsupportedMediaType, "The body is encoded", "Send the body as it is, without Content-Encoding."},
 	{Invalid, http.StatusUnprocessableEntity, "The request is not valid", "The errors say what is wrong, and where."},
 	{InvalidCursor, http.StatusUnprocessableEntity, "Not a cursor of this list", "Use next_cursor of the same list as it came, or begin without one."},
 	{TypeReserved, http.StatusUnprocessableEntity, "The event type is reserved", "Types that begin with rowlock. are Rowlock's own. Choose another."},
@@ -105,6 +108,7 @@ var Meanings = []Meaning{
 	{KeyReused, http.StatusUnprocessableEntity, "The idempotency key was used for another event", "Use a new key, or send exactly what was sent with it first."},
 	{TooManyEvents, http.StatusUnprocessableEntity, "Too many events", "Send at most 1,000 events in one request."},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests", "Nothing was stored. Try again after the time in Retry-After."},
+	{StorageFull, http.StatusTooManyRequests, "The account's storage is full", "Nothing was stored. Delete payloads, wait until old ones are past their retention, or have ROWLOCK_ACCOUNT_STORED_BYTES raised."},
 	{Internal, http.StatusInternalServerError, "A fault of ours", "Try again. The server's log has more, under the answer's X-Request-Id."},
 	{Overloaded, http.StatusServiceUnavailable, "Too much to do", "Nothing was stored. Try again after the time in Retry-After."},
 	{Unavailable, http.StatusServiceUnavailable, "The database cannot be reached", "Try again after the time in Retry-After."},

@@ -73,7 +73,7 @@ func From(err error) *Problem {
 // fromDetailed knows the errors that carry more than what they are.
 func fromDetailed(err error) *Problem {
 	if faults := invalid(err); len(faults) > 0 {
-		return fromInvalid(faults)
+		return fromInvalid(faults, inBody)
 	}
 	if e, ok := errors.AsType[*signature.Refusal](err); ok {
 		return New(Code(e.Code), e.Detail)
@@ -82,7 +82,7 @@ func fromDetailed(err error) *Problem {
 		return rateLimited(e)
 	}
 	if e, ok := errors.AsType[*body.TooLargeError](err); ok {
-		return New(PayloadTooLarge, fmt.Sprintf("The limit is %d bytes.", e.Limit))
+		return New(PayloadTooLarge, fmt.Sprintf("The body is larger than %d bytes, which is the limit.", e.Limit))
 	}
 	return nil
 }
@@ -105,12 +105,28 @@ func invalid(err error) []*gateway.InvalidError {
 	}
 }
 
+// Locate places the faults of an input that does not stand in the body as its
+// use case thinks: in an array, or partly in a header. Errors without such
+// faults stay as they are.
+func Locate(err error, place func(field string) string) error {
+	if _, done := errors.AsType[*Problem](err); done {
+		return err
+	}
+	if faults := invalid(err); len(faults) > 0 {
+		return fromInvalid(faults, place)
+	}
+	return err
+}
+
+// inBody is where a field of an input commonly stands.
+func inBody(field string) string { return "body." + field }
+
 // fromInvalid takes the first code that says more than "invalid".
-func fromInvalid(invalid []*gateway.InvalidError) *Problem {
+func fromInvalid(invalid []*gateway.InvalidError, place func(field string) string) *Problem {
 	code := Invalid
 	faults := make([]Fault, len(invalid))
 	for i, e := range invalid {
-		faults[i] = Fault{Message: e.Detail, Location: "body." + e.Field}
+		faults[i] = Fault{Message: e.Detail, Location: place(e.Field)}
 		if code == Invalid && e.Code != "" {
 			code = Code(e.Code)
 		}
@@ -119,13 +135,13 @@ func fromInvalid(invalid []*gateway.InvalidError) *Problem {
 }
 
 // rateLimited tells the limit in the headers that clients look for. A limit of
-// zero is not a rate.
+// zero is not a rate but the account's storage.
 func rateLimited(e *accept.RateLimitedError) *Problem {
-	p := New(RateLimited, e.Detail).RetryAfter(e.Retry)
 	if e.Limit == 0 {
-		return p
+		return New(StorageFull, e.Detail).RetryAfter(e.Retry)
 	}
-	return p.With("RateLimit-Limit", strconv.Itoa(e.Limit)).
+	return New(RateLimited, e.Detail).RetryAfter(e.Retry).
+		With("RateLimit-Limit", strconv.Itoa(e.Limit)).
 		With("RateLimit-Remaining", "0").
 		With("RateLimit-Reset", strconv.Itoa(seconds(e.Retry)))
 }

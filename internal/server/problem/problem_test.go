@@ -58,6 +58,7 @@ func TestFromError(t *testing.T) {
 		{gateway.CheckPublishedType("rowlock.x"), 422, problem.TypeReserved},
 		{&gateway.InvalidError{Field: "x", Code: "new_code"}, 422, "new_code"},
 		{&accept.RateLimitedError{Limit: 5, Retry: time.Second}, 429, problem.RateLimited},
+		{&accept.RateLimitedError{Retry: time.Hour, Detail: "full"}, 429, problem.StorageFull},
 		{problem.New(problem.InvalidCursor, ""), 422, problem.InvalidCursor},
 		{errors.New("hunter2"), 500, problem.Internal},
 	} {
@@ -94,6 +95,22 @@ func TestEveryInvalidFieldIsTold(t *testing.T) {
 	want := []problem.Fault{{Message: "want one", Location: "body.url"}, {Message: "is ours", Location: "body.type"}}
 	if diff := cmp.Diff(want, p.Errors); diff != "" || p.Code != problem.TypeReserved {
 		t.Errorf("%s %s", p.Code, diff)
+	}
+}
+
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	place := func(field string) string { return "body.events[6]." + field }
+	err := problem.Locate(fmt.Errorf("publish: %w", gateway.Invalid("type", "want one")), place)
+	p := problem.From(err)
+	want := []problem.Fault{{Message: "want one", Location: "body.events[6].type"}}
+	if diff := cmp.Diff(want, p.Errors); diff != "" || p.Detail != "body.events[6].type: want one" {
+		t.Errorf("%q %s", p.Detail, diff)
+	}
+	for _, other := range []error{gateway.ErrNotFound, problem.At("query.x", "no"), nil} {
+		if got := problem.Locate(other, place); !errors.Is(got, other) {
+			t.Errorf("Locate(%v) = %v", other, got)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *checker) value(s *Shape, value []byte, path string, depth int) error {
 	case kindAny:
 		return c.any(s, value, path, depth)
 	default:
-		c.scalar(value, path)
+		c.single(s.single, value, path)
 		return nil
 	}
 }
@@ -158,16 +158,22 @@ func (c *checker) any(s *Shape, value []byte, path string, depth int) error {
 	return nil
 }
 
-// scalar checks the text of a string; numbers and the like are checked when
-// they are decoded.
+// scalar checks the text of a string that may be any value.
 func (c *checker) scalar(value []byte, path string) {
+	if _, err := Text(value); err != nil && !errors.Is(err, ErrNotText) {
+		c.fault(path, "%s", err)
+	}
+}
+
+// single checks a value that has to be of one kind.
+func (c *checker) single(want single, value []byte, path string) {
 	scan := scanner{text: value}
 	if first := scan.next(); first == '{' || first == '[' {
 		c.fault(path, "want a single value, not an object or array")
 		return
 	}
-	if _, err := Text(value); err != nil && !errors.Is(err, ErrNotText) {
-		c.fault(path, "%s", err)
+	if detail := want.check(value); detail != "" {
+		c.fault(path, "%s", detail)
 	}
 }
 

@@ -21,6 +21,8 @@ type form struct {
 	Raw    json.RawMessage                     `json:"raw"`
 	Set    strictjson.Field[[]int]             `json:"set"`
 	Nested strictjson.Field[map[string]string] `json:"nested"`
+	Bound  *int                                `json:"bound" minimum:"1" maximum:"1000"`
+	Codes  strictjson.Field[[]int]             `json:"codes" minimum:"300"`
 	Hidden string                              `json:"-"`
 }
 
@@ -102,8 +104,16 @@ func TestDecodeFaults(t *testing.T) {
 		{`{"count":1e400}`, "count", "whole number"},
 		{`{"count":99999999999999999999}`, "count", "whole number"},
 		{`{"flag":"yes"}`, "flag", "true or false"},
-		{`{"set":[1,"2"]}`, "set", "whole number"},
-		{`{"nested":{"a":1}}`, "nested", "want a string"},
+		{`{"set":[1,"2"]}`, "set[1]", "whole number"},
+		{`{"set":[1,null]}`, "set[1]", "null"},
+		{`{"set":[1,{}]}`, "set[1]", "single value"},
+		{`{"nested":{"a":1}}`, "nested.a", "want a string"},
+		{`{"types":["a",true]}`, "types[1]", "want a string"},
+		{`{"bound":0}`, "bound", "want a whole number from 1 to 1000"},
+		{`{"bound":1001}`, "bound", "want a whole number from 1 to 1000"},
+		{`{"bound":1e400}`, "bound", "want a whole number from 1 to 1000"},
+		{`{"bound":"1"}`, "bound", "want a whole number from 1 to 1000"},
+		{`{"codes":[400,299]}`, "codes[1]", "want a whole number of at least 300"},
 		{`{"raw":` + deep + `}`, "raw" + strings.Repeat("[0]", 32), "nested"},
 		{`[]`, "", "object"},
 		{`null`, "", "object"},

@@ -16,6 +16,8 @@ type Shape struct {
 	fields map[string]*Shape
 	// entry is that of a list or of an object with free names.
 	entry *Shape
+	// single is what a scalar has to be.
+	single single
 }
 
 type kind int
@@ -42,33 +44,36 @@ var (
 )
 
 // ShapeOf derives the shape of a document from the type that it is decoded
-// into, by its json tags.
+// into, by its json tags. The tags minimum and maximum, which the
+// documentation shows too, bound whole numbers.
 func ShapeOf(t reflect.Type) *Shape {
 	if known, ok := shapes.Load(t); ok {
 		return known.(*Shape)
 	}
-	made, _ := shapes.LoadOrStore(t, shapeOf(t))
+	made, _ := shapes.LoadOrStore(t, shapeOf(t, ""))
 	return made.(*Shape)
 }
 
-func shapeOf(t reflect.Type) *Shape {
+// shapeOf hands the tag of a field down to what the field holds: the bounds of
+// a list are those of its elements.
+func shapeOf(t reflect.Type, tag reflect.StructTag) *Shape {
 	switch {
 	case t == rawType:
 		return &Shape{kind: kindAny}
 	case t.Implements(wrapperType):
-		return shapeOf(reflect.Zero(t).Interface().(wrapper).inner())
+		return shapeOf(reflect.Zero(t).Interface().(wrapper).inner(), tag)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return shapeOf(t.Elem())
+		return shapeOf(t.Elem(), tag)
 	case reflect.Struct:
 		return &Shape{kind: kindNamed, fields: fieldsOf(t)}
 	case reflect.Map:
-		return &Shape{kind: kindFree, entry: shapeOf(t.Elem())}
+		return &Shape{kind: kindFree, entry: shapeOf(t.Elem(), tag)}
 	case reflect.Slice:
-		return &Shape{kind: kindList, entry: shapeOf(t.Elem())}
+		return &Shape{kind: kindList, entry: shapeOf(t.Elem(), tag)}
 	default:
-		return &Shape{kind: kindScalar}
+		return &Shape{kind: kindScalar, single: singleOf(t, tag)}
 	}
 }
 
@@ -81,7 +86,7 @@ func fieldsOf(t reflect.Type) map[string]*Shape {
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
-			fields[name] = shapeOf(field.Type)
+			fields[name] = shapeOf(field.Type, field.Tag)
 		}
 	}
 	return fields

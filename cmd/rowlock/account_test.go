@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rowlock/rowlock/internal/pgtest"
+)
+
+func TestAccountCreate(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"ROWLOCK_DATABASE_URL=" + pgtest.Empty(t),
+		"ROWLOCK_MASTER_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+	}
+	for _, tt := range []struct {
+		name, email, password string
+		code                  int
+		says, hint            string
+	}{
+		{name: "Acme", email: "nobody", code: exitUsage, says: "email: want an address", hint: "account create --help"},
+		{name: strings.Repeat("x", 201), email: "a@example.com", code: exitUsage, says: "name: want 1 to 200 characters", hint: "account create --help"},
+		{name: "Acme", email: "a@example.com", password: "short", code: exitUsage, says: "password: want at least", hint: "account create --help"},
+		{name: "Acme", email: "a@example.com", password: "correct horse battery", code: exitOK},
+		{name: "Acme", email: "a@example.com", code: exitFailure, says: "another user has this mail address", hint: "another address"},
+	} {
+		args := []string{"account", "create", "--name", tt.name, "--email", tt.email}
+		if tt.password != "" {
+			args = append(args, "--password-stdin")
+		}
+		got := call(t, tt.password, environ, args...)
+		problem, hint, _ := strings.Cut(got.stderr, "\nHint: ")
+		if got.code != tt.code || !strings.Contains(problem, tt.says) || !strings.Contains(hint, tt.hint) {
+			t.Errorf("%.20q %q: %+v, want exit code %d, %q and the hint %q", tt.name, tt.email, got, tt.code, tt.says, tt.hint)
+		}
+	}
+}
+
+func TestMigrateUpTellsWhatItDid(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"ROWLOCK_DATABASE_URL=" + pgtest.Empty(t),
+		"ROWLOCK_MASTER_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+	}
+	if got := call(t, "", environ, "migrate", "up"); got.code != exitOK || !strings.HasPrefix(got.stdout, "applied  0001_") {
+		t.Errorf("%+v", got)
+	}
+	if got := call(t, "", environ, "migrate", "up"); got.code != exitOK || !strings.HasPrefix(got.stdout, "nothing to do") {
+		t.Errorf("%+v", got)
+	}
+}

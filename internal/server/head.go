@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// headKey marks a request that came as HEAD.
+type headKey struct{}
+
+// asGet makes a GET of a HEAD, which logs and metrics still know for one.
+func asGet(r *http.Request) *http.Request {
+	r = r.WithContext(context.WithValue(r.Context(), headKey{}, true))
+	r.Method = http.MethodGet
+	return r
+}
+
+// methodOf is the method that a request came with.
+func methodOf(r *http.Request) string {
+	if r.Context().Value(headKey{}) != nil {
+		return http.MethodHead
+	}
+	return r.Method
+}
+
+// allowHead adds HEAD to the methods that the router lists with a refusal.
+func allowHead(c echo.Context) {
+	allowed := c.Response().Header().Get(echo.HeaderAllow)
+	for method := range strings.SplitSeq(allowed, ", ") {
+		if method == http.MethodGet {
+			c.Response().Header().Set(echo.HeaderAllow, allowed+", "+http.MethodHead)
+		}
+	}
+}

@@ -52,11 +52,14 @@ CREATE TABLE endpoints (
     created_at           timestamptz NOT NULL DEFAULT now(),
     updated_at           timestamptz NOT NULL DEFAULT now(),
     deleted_at           timestamptz,
+    -- When nothing was open any more after its deletion.
+    emptied_at           timestamptz,
     CONSTRAINT endpoints_account_id_key UNIQUE (account_id, id),
     CONSTRAINT endpoints_max_in_flight_range CHECK (max_in_flight BETWEEN 1 AND 1000)
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX endpoints_uid_key ON endpoints (account_id, uid) WHERE deleted_at IS NULL;
 CREATE INDEX endpoints_account_idx ON endpoints (account_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX endpoints_leaving_idx ON endpoints (id) WHERE deleted_at IS NOT NULL AND emptied_at IS NULL;
 
 CREATE TABLE endpoint_secrets (
     id          uuid PRIMARY KEY,

@@ -25,8 +25,9 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
--- Rows come in the order of time: a block range index finds the old ones.
-CREATE INDEX event_keys_seen_idx ON event_keys USING brin (seen_at) WITH (pages_per_range = 16);
+-- Rows come in the order of time, so that it grows at its right edge alone, and
+-- what is to be forgotten stands at its left.
+CREATE INDEX event_keys_seen_idx ON event_keys (seen_at);
 
 CREATE TABLE events (
     id                 uuid NOT NULL,

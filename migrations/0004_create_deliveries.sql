@@ -84,12 +84,14 @@ CREATE TABLE rollups (
 CREATE INDEX rollups_account_idx ON rollups (account_id, minute);
 
 -- How many events were decided and how large they were, by the transaction
--- that decided them.
+-- that decided them. Confirmed deliveries are counted in rollups, and here when
+-- those have gone: the two together are the number.
 CREATE TABLE usage (
     account_id uuid NOT NULL CONSTRAINT usage_account_fkey REFERENCES accounts (id),
     hour       timestamptz NOT NULL,
     node       text NOT NULL,
     events     bigint NOT NULL,
     bytes      bigint NOT NULL,
+    deliveries bigint NOT NULL DEFAULT 0,
     CONSTRAINT usage_pkey PRIMARY KEY (account_id, hour, node)
 ) WITH (fillfactor = 50);

@@ -45,6 +45,18 @@ END
 $$;
 -- +goose StatementEnd
 
+-- What an account was told of a day that goes and still has something open in
+-- it: once that it will go, and once that it went. The row goes with the day.
+CREATE TABLE retention_notices (
+    account_id uuid NOT NULL CONSTRAINT retention_notices_account_fkey REFERENCES accounts (id),
+    day        date NOT NULL,
+    kind       text NOT NULL CONSTRAINT retention_notices_kind_known CHECK (kind IN ('warning', 'expiry')),
+    deliveries bigint NOT NULL,
+    held       bigint NOT NULL,
+    accepted   bigint NOT NULL,
+    CONSTRAINT retention_notices_pkey PRIMARY KEY (day, account_id, kind)
+);
+
 -- Bodies compress with lz4 where the server was built with it.
 -- +goose StatementBegin
 DO $$

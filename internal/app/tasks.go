@@ -8,6 +8,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
+	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/retain"
 )
 
@@ -15,6 +16,9 @@ const (
 	// beatEvery is how often a node says that it is alive, and looks at the
 	// database's clock.
 	beatEvery = time.Second
+	// shortestLimit and longestLimit bound how long one round may take: without
+	// an end, a database host that is gone would stop the task for minutes.
+	shortestLimit, longestLimit = 10 * time.Second, 10 * time.Minute
 	// forgetNodesAfter is how long a dead node can be seen.
 	forgetNodesAfter = time.Hour
 )
@@ -50,9 +54,12 @@ func (v *services) tasks(roles Roles) []task {
 			return err
 		}},
 		task{"release held events", deliver.RepairEvery, v.sources.ReleaseHeld},
+		task{"empty deleted endpoints", endpoint.EmptyEvery, v.endpoints.EmptyDeleted},
 		task{"trim requests", retain.TrimEvery, v.retain.TrimRequests},
+		task{"warn of retention", retain.Every, v.retain.Warn},
 		task{"drop days", retain.Every, v.retain.DropDays},
-		task{"prune keys", retain.Every, v.retain.PruneKeys},
+		task{"prune keys", retain.PruneEvery, v.retain.PruneKeys},
+		task{"prune rollups", retain.Every, v.retain.PruneRollups},
 		task{"forget nodes", retain.Every, func(ctx context.Context) error {
 			return v.store.ForgetNodes(ctx, forgetNodesAfter)
 		}},
@@ -80,12 +87,19 @@ func runTasks(ctx context.Context, log *slog.Logger, tasks []task) {
 	all.Wait()
 }
 
+// round does the task once, within a time that suits how often it is done.
+func (t task) round(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, min(max(2*t.every, shortestLimit), longestLimit))
+	defer cancel()
+	return t.do(ctx)
+}
+
 func (t task) run(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
 	failing := false
 	for {
-		err := t.do(ctx)
+		err := t.round(ctx)
 		if ctx.Err() != nil {
 			return
 		}

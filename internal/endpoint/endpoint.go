@@ -97,17 +97,6 @@ func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor g
 	return e, nil
 }
 
-// Delete ends an endpoint, cancels what is still to be sent to it, and keeps
-// its history. An endpoint that is not there is gateway.ErrNotFound.
-func (s *Service) Delete(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID) error {
-	return s.store.InTx(ctx, func(tx store.Tx) error {
-		if err := tx.DeleteEndpoint(ctx, account, id); err != nil {
-			return err
-		}
-		return s.audit(ctx, tx, gateway.Endpoint{ID: id, AccountID: account}, actor, "endpoint.delete", "")
-	})
-}
-
 func (s *Service) audit(ctx context.Context, tx store.Tx, e gateway.Endpoint, actor gateway.Actor, action, detail string) error {
 	return tx.Audit(ctx, e.AccountID, actor, action, e.ID.String(), detail, s.clock.NewID())
 }

@@ -1,7 +1,7 @@
 // Package retain keeps what is to be kept, for as long as it is to be kept: it
-// makes days of the big tables ahead of time and drops those whose time is
-// over, forgets event keys after the de-dupe window, and keeps each source's
-// requests within bounds.
+// makes days of the big tables ahead of time, warns of those whose time is over
+// soon and drops those whose time is over, forgets event keys after the de-dupe
+// window, and keeps requests and rollups within bounds.
 package retain
 
 import (
@@ -11,24 +11,18 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
-	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
 const (
-	// Every is how often days are made and dropped, and keys forgotten.
+	// Every is how often days are made, warned of and dropped, and rollups
+	// pruned.
 	Every = time.Hour
-	// TrimEvery is how often surplus requests are deleted.
-	TrimEvery = time.Minute
 	// daysAhead is how many days are made ahead, so that weeks without this
 	// task do no harm.
 	daysAhead = 30
 	// DaysNeeded is how many days ahead a process must have to be ready.
 	DaysNeeded = 2
-	// batch bounds one deletion, so that none holds its locks for long.
-	batch = 5000
-	// maxBatches bounds one round; the next goes on.
-	maxBatches = 200
 	day        = 24 * time.Hour
 )
 
@@ -64,60 +58,4 @@ func (s *Service) HasDays(ctx context.Context) error {
 		err = fmt.Errorf("the big tables have no partition %d days ahead", DaysNeeded)
 	}
 	return err
-}
-
-// DropDays drops the days that are wholly older than the retention. What is
-// still open in one is closed first, and told in the audit log.
-func (s *Service) DropDays(ctx context.Context) error {
-	days, err := s.Store.DaysBefore(ctx, s.Clock.Now().Add(-s.Retention))
-	if err != nil {
-		return err
-	}
-	for _, d := range days {
-		if err := s.expire(ctx, d); err != nil {
-			return err
-		}
-		if err := s.Store.DropDay(ctx, d); err != nil {
-			return err
-		}
-		s.Log.Info("day dropped: its retention is over", "day", d.Format(time.DateOnly))
-	}
-	return nil
-}
-
-func (s *Service) expire(ctx context.Context, d time.Time) error {
-	return s.Store.InTx(ctx, func(tx store.Tx) error {
-		expired, err := tx.ExpireDay(ctx, d)
-		if err != nil {
-			return err
-		}
-		for account, n := range expired {
-			detail := fmt.Sprintf("%d open deliveries of %s: their retention is over", n, d.Format(time.DateOnly))
-			if err := tx.Audit(ctx, account, gateway.ActorRowlock, "delivery.expire", account.String(), detail, s.Clock.NewID()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// PruneKeys forgets event keys that are older than the de-dupe window.
-func (s *Service) PruneKeys(ctx context.Context) error {
-	before := s.Clock.Now().Add(-s.DedupeWindow)
-	return inBatches(func() (int64, error) { return s.Store.PruneKeys(ctx, before, batch) })
-}
-
-// TrimRequests deletes all but the newest requests of each source.
-func (s *Service) TrimRequests(ctx context.Context) error {
-	return inBatches(func() (int64, error) { return s.Store.TrimRequests(ctx, gateway.MaxRequestsKept, batch) })
-}
-
-// inBatches goes on until a batch is not full.
-func inBatches(do func() (int64, error)) error {
-	for range maxBatches {
-		if n, err := do(); err != nil || n < batch {
-			return err
-		}
-	}
-	return nil
 }

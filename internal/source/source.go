@@ -95,8 +95,9 @@ func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor g
 	})
 }
 
-// Delete ends a source and its ingest URL; what came from it stays. Errors:
-// gateway.ErrNotFound, and gateway.ErrBuiltIn for the source of the API.
+// Delete ends a source and its ingest URL; what came from it stays, and what it
+// holds is decided. Errors: gateway.ErrNotFound, and gateway.ErrBuiltIn for the
+// source of the API.
 func (s *Service) Delete(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.SourceID) error {
 	_, err := s.change(ctx, account, id, func(tx store.Tx, source gateway.Source) (gateway.Source, error) {
 		if err := tx.DeleteSource(ctx, account, id); err != nil {
@@ -104,7 +105,13 @@ func (s *Service) Delete(ctx context.Context, account gateway.AccountID, actor g
 		}
 		return source, s.audit(ctx, tx, source, actor, "source.delete", "")
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	// The source is gone, whatever comes of this: asking again would find
+	// nothing to delete. What is still held is left to ReleaseHeld.
+	_ = s.releaseAll(ctx, account, id)
+	return nil
 }
 
 // change runs do on a locked source in a transaction, and tells of it when

@@ -51,7 +51,7 @@ func (s *Service) setState(ctx context.Context, account gateway.AccountID, actor
 const releaseSources = 100
 
 // ReleaseHeld lets go what is still held at active sources, where a process
-// ended in the middle of a resume.
+// ended in the middle of a resume or of a deletion.
 func (s *Service) ReleaseHeld(ctx context.Context) error {
 	left, err := s.store.HeldAtActive(ctx, releaseSources)
 	if err != nil {

@@ -56,9 +56,15 @@ func (t Tx) ResumeEndpoint(ctx context.Context, account gateway.AccountID, id ga
 // deletedReason is why a deleted endpoint is disabled. Nobody is shown it.
 const deletedReason = "deleted"
 
+// cancelledAtOnce is how many open deliveries a deletion cancels by itself: so
+// many that most endpoints are done with, so few that those who make deliveries
+// wait for the endpoint's lock for a moment only.
+const cancelledAtOnce = 500
+
 // DeleteEndpoint makes an endpoint and its secrets end, and cancels what is
-// still to be sent there. What was sent stays, and a send that is under way is
-// still recorded. Its uid can be used again.
+// still to be sent there, of a long backlog the beginning: the rest is for
+// CancelOpen. What was sent stays, and a send that is under way is still
+// recorded. Its uid can be used again.
 //
 // The promise: nothing is sent to a deleted endpoint and nothing stays open
 // there. The row's lock waits for those who are adding deliveries, so that
@@ -79,17 +85,11 @@ func (t Tx) DeleteEndpoint(ctx context.Context, account gateway.AccountID, id ga
 		WHERE endpoint_id = $1
 		  AND account_id = $2
 		  AND (ends_at IS NULL OR ends_at > now())`, id, account)
-	// One after the other: each has a partial index. The lane's lock keeps rows
-	// from passing from one to the other meanwhile.
-	for _, open := range []string{"pending", "sending"} {
-		batch.Queue(`
-			UPDATE deliveries
-			SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
-			WHERE endpoint_id = $1
-			  AND account_id = $2
-			  AND status = '`+open+`'`, id, account)
+	if err := t.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return wrap("delete endpoint", err)
 	}
-	return wrap("delete endpoint", t.tx.SendBatch(ctx, batch).Close())
+	_, err := t.CancelOpen(ctx, account, id, cancelledAtOnce)
+	return err
 }
 
 func (t Tx) lockToDelete(ctx context.Context, account gateway.AccountID, id gateway.EndpointID) error {
@@ -112,4 +112,88 @@ func (t Tx) lockToDelete(ctx context.Context, account gateway.AccountID, id gate
 		err = gateway.ErrNotFound
 	}
 	return err
+}
+
+// CancelOpen cancels up to limit open deliveries of a deleted endpoint and
+// returns how many there were. Fewer than limit means that none is left; that
+// is noted, and from then on there is nothing to do.
+//
+// The promise: nothing stays open at a deleted endpoint, and only there is
+// anything cancelled. The lane's lock keeps results from being recorded
+// meanwhile, which would make pending what was in the air after we looked. What
+// they tell is kept as attempts.
+func (t Tx) CancelOpen(ctx context.Context, account gateway.AccountID, id gateway.EndpointID, limit int) (int, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE lanes
+		SET wake_at = NULL
+		WHERE endpoint_id = $1
+		  AND account_id = $2
+		  AND EXISTS (
+			SELECT
+			FROM endpoints
+			WHERE id = $1
+			  AND deleted_at IS NOT NULL
+			  AND emptied_at IS NULL)`, id, account)
+	if err != nil || tag.RowsAffected() == 0 {
+		return 0, wrap("turn off the lane's alarm", err)
+	}
+	cancelled := 0
+	for _, open := range []gateway.DeliveryStatus{gateway.DeliverySending, gateway.DeliveryPending} {
+		n, err := t.cancelOpen(ctx, account, id, open, limit-cancelled)
+		if err != nil {
+			return 0, err
+		}
+		cancelled += n
+	}
+	if cancelled == limit {
+		return cancelled, nil
+	}
+	_, err = t.tx.Exec(ctx, `
+		UPDATE endpoints
+		SET emptied_at = now()
+		WHERE id = $1
+		  AND account_id = $2
+		  AND deleted_at IS NOT NULL`, id, account)
+	return cancelled, wrap("note that nothing is open", err)
+}
+
+// cancelOpen cancels the oldest deliveries in a status, which is a literal: a
+// generic plan can use its partial index. See idRange for how rows are found
+// again by their ids.
+func (t Tx) cancelOpen(ctx context.Context, account gateway.AccountID, id gateway.EndpointID, status gateway.DeliveryStatus, limit int) (int, error) {
+	tag, err := t.tx.Exec(ctx, `
+		WITH open AS (
+			SELECT id
+			FROM deliveries
+			WHERE endpoint_id = $1
+			  AND account_id = $2
+			  AND status = '`+string(status)+`'
+			ORDER BY id
+			LIMIT $3
+			FOR UPDATE
+		)
+		UPDATE deliveries d
+		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
+		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
+		  AND d.id >= (SELECT id FROM open ORDER BY id LIMIT 1)
+		  AND d.id <= (SELECT id FROM open ORDER BY id DESC LIMIT 1)
+		  AND d.status = $4`, id, account, limit, string(status))
+	return int(tag.RowsAffected()), wrap("cancel open deliveries", err)
+}
+
+// LeavingEndpoints returns deleted endpoints where something may still be open:
+// who deleted them did not get to the end.
+func (s *Store) LeavingEndpoints(ctx context.Context, limit int) ([]LaneRef, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT account_id, id
+		FROM endpoints
+		WHERE deleted_at IS NOT NULL
+		  AND emptied_at IS NULL
+		ORDER BY id
+		LIMIT $1`, limit)
+	if err != nil {
+		return nil, wrap("look for leaving endpoints", err)
+	}
+	refs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[LaneRef])
+	return refs, wrap("look for leaving endpoints", err)
 }

@@ -164,6 +164,9 @@ func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
 //
 // The promise: deleted once, and nothing of it goes out afterwards, but for a
 // send that is under way.
+//
+// Deliveries are locked newest first, as EventDeliveries lists them and a
+// redelivery opens them: the two never wait for each other in a circle.
 func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gateway.EventID) (bool, error) {
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE events
@@ -178,12 +181,22 @@ func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gat
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, id, account)
 	batch.Queue(`
-		UPDATE deliveries
+		WITH open AS (
+			SELECT id
+			FROM deliveries
+			WHERE event_id = $1
+			  AND account_id = $2
+			  AND id >= $3
+			  AND id < $4
+			  AND status IN ('pending', 'sending')
+			ORDER BY id DESC
+			FOR UPDATE
+		)
+		UPDATE deliveries d
 		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL
-		WHERE event_id = $1
-		  AND account_id = $2
-		  AND id >= $3
-		  AND id < $4
-		  AND status IN ('pending', 'sending')`, id, account, low, high)
+		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
+		  AND d.id >= $3
+		  AND d.id < $4
+		  AND d.status IN ('pending', 'sending')`, id, account, low, high)
 	return true, wrap("delete payload", t.tx.SendBatch(ctx, batch).Close())
 }

@@ -269,6 +269,49 @@ func (b bundle) eventOf(t *testing.T, delivery gateway.DeliveryID) (id gateway.E
 	return id
 }
 
+// A redelivery of the event and the deletion of its payload lock deliveries in
+// one order: the second waits for the first, and not both for each other.
+func TestDeletePayloadWaitsForARedelivery(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	id := b.eventOf(t, b.queued(t, b.newEndpoint(t).ID, 1)[0])
+	b.in(t, func(tx store.Tx) error {
+		var more []store.NewDelivery
+		for range 3 {
+			more = append(more, store.NewDelivery{AccountID: b.account, EventID: id, EndpointID: b.newEndpoint(t).ID})
+		}
+		_, err := tx.InsertDeliveries(t.Context(), more)
+		return err
+	})
+	var open []gateway.Delivery
+	b.in(t, func(tx store.Tx) (err error) {
+		open, err = tx.EventDeliveries(t.Context(), b.account, id, nil)
+		return err
+	})
+	reopen := func(tx store.Tx, deliveries ...gateway.Delivery) error {
+		for _, d := range deliveries {
+			if did, err := tx.Reopen(t.Context(), b.account, d.ID, 0, gateway.TriggerManual); !did {
+				return fmt.Errorf("not reopened: %w", err)
+			}
+		}
+		return nil
+	}
+	deleted := b.whileWaiting(t, func(tx store.Tx) error {
+		return reopen(tx, open[0])
+	}, func(tx store.Tx) error {
+		_, err := tx.DeletePayload(t.Context(), b.account, id)
+		return err
+	}, func(tx store.Tx) error {
+		return reopen(tx, open[1:]...)
+	})
+	if deleted != nil {
+		t.Errorf("delete payload: %v", deleted)
+	}
+	if n := b.count(t, `SELECT count(*) FROM deliveries WHERE status = 'cancelled'`); n != len(open) || n != 4 {
+		t.Errorf("%d of %d deliveries are cancelled", n, len(open))
+	}
+}
+
 // A deletion that rolls back leaves everything as it was.
 func TestDeletePayloadRolledBack(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,14 @@ func (x *explained) changingState() []call {
 			return tx.ResumeEndpoint(ctx, account, x.endpoint)
 		}),
 		done("delete endpoint", func(ctx context.Context, tx store.Tx) error { return tx.DeleteEndpoint(ctx, account, x.endpoint) }),
+		done("cancel what is open", func(ctx context.Context, tx store.Tx) error {
+			if err := tx.DeleteEndpoint(ctx, account, x.endpoint); err != nil {
+				return err
+			}
+			_, err := tx.CancelOpen(ctx, account, x.endpoint, 100)
+			return err
+		}),
+		only("leaving endpoints", func(ctx context.Context) ([]store.LaneRef, error) { return x.LeavingEndpoints(ctx, 100) }),
 		inTx("pause source", func(ctx context.Context, tx store.Tx) (bool, error) {
 			return tx.SetSourceState(ctx, account, x.source, gateway.SourcePaused)
 		}),

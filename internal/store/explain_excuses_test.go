@@ -5,7 +5,7 @@ var byID = []string{
 	"Store.Event", "Store.Body", "Store.DeliverySummary",
 	"Store.Delivery", "Store.DeliveryAttempts", "Store.Attempt",
 	"Tx.DeliveryInTx", "Tx.EventDeliveries", "Tx.Reopen", "Tx.CancelDelivery",
-	"Tx.ReopenEvent", "Tx.DeletePayload", "Tx.InsertTested", "Tx.ExpireDay",
+	"Tx.ReopenEvent", "Tx.DeletePayload", "Tx.InsertTested", "Tx.ExpireDay", "Tx.NoteOpen",
 }
 
 // excuses are the plans that do what others may not, and why. What is the

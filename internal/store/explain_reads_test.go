@@ -109,7 +109,11 @@ func (x *explained) housekeeping() []call {
 		only("has days", func(ctx context.Context) (bool, error) { return x.HasPartitions(ctx, far) }),
 		only("old days", func(ctx context.Context) ([]time.Time, error) { return x.DaysBefore(ctx, x.now) }),
 		{name: "drop a day", do: func(ctx context.Context, _ store.Tx) error { return x.DropDay(ctx, far) }},
-		only("prune keys", func(ctx context.Context) (int64, error) { return x.PruneKeys(ctx, x.now.AddDate(0, 0, -30), 100) }),
+		{name: "prune keys", do: func(ctx context.Context, _ store.Tx) error {
+			_, _, err := x.PruneKeys(ctx, 0, time.Time{}, x.now, 100)
+			return err
+		}},
+		only("prune rollups", func(ctx context.Context) (int64, error) { return x.PruneRollups(ctx, x.now.AddDate(0, 0, -30), 100) }),
 		only("trim requests", func(ctx context.Context) (int64, error) { return x.TrimRequests(ctx, 1000, 100) }),
 		only("repair lanes", x.RepairLanes),
 		only("held at active", func(ctx context.Context) ([]store.SourceRef, error) { return x.HeldAtActive(ctx, 100) }),
@@ -120,6 +124,9 @@ func (x *explained) housekeeping() []call {
 		}),
 		inTx("expire a day", func(ctx context.Context, tx store.Tx) (map[gateway.AccountID]int, error) {
 			return tx.ExpireDay(ctx, x.now.Truncate(24*time.Hour))
+		}),
+		inTx("note what is open", func(ctx context.Context, tx store.Tx) ([]store.Notice, error) {
+			return tx.NoteOpen(ctx, x.now.Truncate(24*time.Hour).AddDate(0, 0, -2), store.NoticeWarning)
 		}),
 		{name: "listen", do: func(ctx context.Context, _ store.Tx) error {
 			ctx, cancel := context.WithCancel(ctx)

@@ -64,6 +64,80 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 	return expired, wrap("close what is open", err)
 }
 
+// NoticeKind says what an account is told of a day.
+type NoticeKind string
+
+const (
+	// NoticeWarning tells that the day goes soon.
+	NoticeWarning NoticeKind = "warning"
+	// NoticeExpiry tells that the day goes now.
+	NoticeExpiry NoticeKind = "expiry"
+)
+
+// Notice is what of a day is still open in an account: deliveries, and events
+// that are held or wait to be decided.
+type Notice struct {
+	AccountID                  gateway.AccountID
+	Deliveries, Held, Accepted int
+}
+
+// NoteOpen returns the accounts that have something open of a day and were not
+// told so yet, with how much that is, and notes that they are.
+//
+// The promise: an account is told once of each kind, whoever asks, however
+// often. Accounts come in order, so that none waits for another in a circle.
+func (t Tx) NoteOpen(ctx context.Context, day time.Time, kind NoticeKind) ([]Notice, error) {
+	low, high := gateway.FirstIDAt[gateway.EventID](day), gateway.FirstIDAt[gateway.EventID](day.AddDate(0, 0, 1))
+	rows, err := t.tx.Query(ctx, `
+		INSERT INTO retention_notices (account_id, day, kind, deliveries, held, accepted)
+		SELECT a.id, @day, @kind, d.pending + d.sending, e.held, e.accepted
+		FROM accounts a
+		CROSS JOIN LATERAL (
+			SELECT coalesce(sum(`+countOpen("pending")+`), 0) AS pending,
+			       coalesce(sum(`+countOpen("sending")+`), 0) AS sending
+			FROM endpoints p
+			WHERE p.account_id = a.id
+		) d
+		CROSS JOIN LATERAL (
+			SELECT count(*) FILTER (WHERE status = 'held') AS held,
+			       count(*) FILTER (WHERE status = 'accepted') AS accepted
+			FROM events
+			WHERE account_id = a.id
+			  AND status IN ('held', 'accepted')
+			  AND status <> 'processed'
+			  AND id >= @low
+			  AND id < @high
+		) e
+		WHERE d.pending + d.sending + e.held + e.accepted > 0
+		  AND NOT EXISTS (
+			SELECT
+			FROM retention_notices
+			WHERE day = @day
+			  AND account_id = a.id
+			  AND kind = @kind)
+		ORDER BY a.id
+		ON CONFLICT DO NOTHING
+		RETURNING account_id, deliveries, held, accepted`,
+		pgx.NamedArgs{"day": day, "kind": string(kind), "low": low, "high": high})
+	if err != nil {
+		return nil, wrap("note what is open", err)
+	}
+	notices, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Notice])
+	return notices, wrap("note what is open", err)
+}
+
+// countOpen counts a day's deliveries of endpoint p in a status, which is a
+// literal: a generic plan can use its partial index.
+func countOpen(status string) string {
+	return `(
+				SELECT count(*)
+				FROM deliveries
+				WHERE endpoint_id = p.id
+				  AND status = '` + status + `'
+				  AND id >= @low
+				  AND id < @high)`
+}
+
 // DropDay removes a day of all big tables. Readers and writers of other days
 // go on meanwhile. What an interrupted call left behind is finished.
 func (s *Store) DropDay(ctx context.Context, day time.Time) error {
@@ -73,7 +147,8 @@ func (s *Store) DropDay(ctx context.Context, day time.Time) error {
 			return fmt.Errorf("drop %s: %w", child, err)
 		}
 	}
-	return nil
+	_, err := s.pool.Exec(ctx, `DELETE FROM retention_notices WHERE day = $1`, day)
+	return wrap("forget what was told of the day", err)
 }
 
 // dropPartition detaches first: DROP alone would lock the whole table.
@@ -99,42 +174,4 @@ func (s *Store) dropPartition(ctx context.Context, parent, child string) error {
 	}
 	_, err = s.pool.Exec(ctx, `DROP TABLE IF EXISTS `+name)
 	return wrap("drop the table", err)
-}
-
-// keyPartitions is how many parts event_keys has; the schema says the same.
-const keyPartitions = 8
-
-// PruneKeys forgets event keys that were seen before a time, at most limit a
-// call, and returns how many. An event that comes again after that is new.
-func (s *Store) PruneKeys(ctx context.Context, before time.Time, limit int) (pruned int64, err error) {
-	for part := 0; part < keyPartitions && pruned < int64(limit); part++ {
-		n, err := s.pruneKeys(ctx, fmt.Sprintf("event_keys_%d", part), before, int64(limit)-pruned)
-		if err != nil {
-			return pruned, err
-		}
-		pruned += n
-	}
-	return pruned, nil
-}
-
-// pruneKeys prunes one part. Rows are found again by where they lie, which is
-// known within a part alone: a join would read all old keys for each batch.
-// The limit stands apart, or the planner would hope to meet old keys soon and
-// read the part from its beginning instead of asking the index whether there
-// are any.
-func (s *Store) pruneKeys(ctx context.Context, part string, before time.Time, limit int64) (int64, error) {
-	tag, err := s.pool.Exec(ctx, `
-		WITH old AS MATERIALIZED (
-			SELECT ctid
-			FROM `+part+`
-			WHERE seen_at < $1
-		)
-		DELETE FROM `+part+`
-		WHERE ctid = ANY (ARRAY(
-			SELECT ctid
-			FROM old
-			LIMIT $2
-		))
-		  AND seen_at < $1`, before, limit)
-	return tag.RowsAffected(), wrap("prune event keys", err)
 }

@@ -59,11 +59,13 @@ func (t Tx) SetSourceState(ctx context.Context, account gateway.AccountID, id ga
 // DeleteSource makes a source, its ingest URL and its secrets end. What came
 // from it stays.
 //
-// The promise: deleted once, by whoever comes first.
+// The promise: deleted once, by whoever comes first, and nothing is held at a
+// deleted source: a paused one becomes active, for good, so that what it holds
+// is let go by the caller, and what still comes in is decided.
 func (t Tx) DeleteSource(ctx context.Context, account gateway.AccountID, id gateway.SourceID) error {
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE sources
-		SET deleted_at = now(), updated_at = now()
+		SET deleted_at = now(), updated_at = now(), state = 'active'
 		WHERE id = $1
 		  AND account_id = $2
 		  AND deleted_at IS NULL`, id, account)

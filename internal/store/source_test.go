@@ -151,6 +151,49 @@ func TestSetSourceState(t *testing.T) {
 	}
 }
 
+// A source that was paused holds nothing once it is deleted: a decision that is
+// holding an event is waited for, and what comes in later is decided.
+func TestDeletedSourceHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	source := b.newSource(t).ID
+	first := b.accepted(t, source, 1)[0]
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.SetSourceState(t.Context(), b.account, source, gateway.SourcePaused)
+		return err
+	})
+	deleted := b.whileWaiting(t, func(tx store.Tx) error {
+		if !b.hold(t, tx, first) {
+			return errors.New("it was not held")
+		}
+		return nil
+	}, func(tx store.Tx) error {
+		return tx.DeleteSource(t.Context(), b.account, source)
+	}, func(store.Tx) error { return nil })
+	if deleted != nil {
+		t.Fatal(deleted)
+	}
+	found, err := b.HeldAtActive(t.Context(), 9)
+	if diff := cmp.Diff([]store.SourceRef{{AccountID: b.account, SourceID: source}}, found); diff != "" || err != nil {
+		t.Errorf("%v, %s", err, diff)
+	}
+	late := b.accepted(t, source, 1)[0]
+	b.in(t, func(tx store.Tx) error {
+		if b.hold(t, tx, late) {
+			t.Error("an event is held at a deleted source")
+		}
+		return nil
+	})
+	for _, state := range []gateway.SourceState{gateway.SourcePaused, gateway.SourceActive} {
+		b.in(t, func(tx store.Tx) error {
+			if changed, err := tx.SetSourceState(t.Context(), b.account, source, state); changed || err != nil {
+				t.Errorf("a deleted source became %s: %v", state, err)
+			}
+			return nil
+		})
+	}
+}
+
 func TestSourcesArePagedNewestFirst(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -31,7 +31,7 @@ func (t Tx) AddEndpointSecret(ctx context.Context, account gateway.AccountID, en
 			SELECT count(*)
 			FROM endpoint_secrets
 			WHERE endpoint_id = @endpoint
-			  AND (ends_at IS NULL OR ends_at > now())
+			  AND (ends_at IS NULL OR ends_at > clock_timestamp())
 		) < @most
 		RETURNING created_at`,
 		pgx.NamedArgs{
@@ -53,7 +53,7 @@ func (t Tx) EndEndpointSecrets(ctx context.Context, account gateway.AccountID, e
 		WHERE endpoint_id = @endpoint
 		  AND account_id = @account
 		  AND id <> @keep
-		  AND (ends_at IS NULL OR ends_at > now())`,
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())`,
 		pgx.NamedArgs{"account": account, "endpoint": endpoint, "overlap": overlap, "keep": keep})
 	return wrap("end endpoint secrets", err)
 }
@@ -69,11 +69,11 @@ func (t Tx) EndEndpointSecret(ctx context.Context, account gateway.AccountID, en
 	}
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE endpoint_secrets
-		SET ends_at = now()
+		SET ends_at = clock_timestamp()
 		WHERE id = @id
 		  AND account_id = @account
 		  AND endpoint_id = @endpoint
-		  AND (ends_at IS NULL OR ends_at > now())
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())
 		  AND EXISTS (
 			SELECT
 			FROM endpoint_secrets other
@@ -95,7 +95,7 @@ func (t Tx) EndEndpointSecret(ctx context.Context, account gateway.AccountID, en
 func (t Tx) whyNotEnded(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID, id gateway.SecretID) error {
 	var live bool
 	err := t.tx.QueryRow(ctx, `
-		SELECT ends_at IS NULL OR ends_at > now()
+		SELECT ends_at IS NULL OR ends_at > clock_timestamp()
 		FROM endpoint_secrets
 		WHERE id = $1
 		  AND endpoint_id = $2
@@ -123,7 +123,7 @@ func (s *Store) readEndpointSecrets(ctx context.Context, q querier, account gate
 		FROM endpoint_secrets
 		WHERE endpoint_id = $1
 		  AND account_id = $2
-		  AND (ends_at IS NULL OR ends_at > now())
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())
 		ORDER BY id DESC`, endpoint, account)
 	if err != nil {
 		return nil, wrap("read endpoint secrets", err)

@@ -211,3 +211,29 @@ func TestNewestSecretStaysDuringOverlap(t *testing.T) {
 		t.Errorf("ending one that is not there: %v, want ErrNotFound", err)
 	}
 }
+
+// A transaction that began before another ended the secret, and waited for it,
+// sees that it has ended: its own beginning is not the time that counts.
+func TestEndEndpointSecretAfterWaiting(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e := b.newEndpoint(t)
+	old, kept := b.secret("old"), b.secret("kept")
+	b.in(t, func(tx store.Tx) error {
+		return errors.Join(b.addEndpointSecret(t.Context(), tx, e.ID, old), b.addEndpointSecret(t.Context(), tx, e.ID, kept))
+	})
+	b.in(t, func(late store.Tx) error {
+		b.in(t, func(first store.Tx) error {
+			changed, err := first.EndEndpointSecret(t.Context(), b.account, e.ID, old.ID)
+			if !changed {
+				t.Error("the first changed nothing")
+			}
+			return err
+		})
+		changed, err := late.EndEndpointSecret(t.Context(), b.account, e.ID, old.ID)
+		if changed {
+			t.Error("it was ended twice")
+		}
+		return err
+	})
+}

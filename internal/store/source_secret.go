@@ -31,7 +31,7 @@ func (t Tx) AddSourceSecret(ctx context.Context, account gateway.AccountID, sour
 			SELECT count(*)
 			FROM source_secrets
 			WHERE source_id = @source
-			  AND (ends_at IS NULL OR ends_at > now())
+			  AND (ends_at IS NULL OR ends_at > clock_timestamp())
 		) < @most
 		RETURNING created_at`,
 		pgx.NamedArgs{
@@ -53,7 +53,7 @@ func (t Tx) EndSourceSecrets(ctx context.Context, account gateway.AccountID, sou
 		WHERE source_id = @source
 		  AND account_id = @account
 		  AND id <> @keep
-		  AND (ends_at IS NULL OR ends_at > now())`,
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())`,
 		pgx.NamedArgs{"account": account, "source": source, "overlap": overlap, "keep": keep})
 	return wrap("end source secrets", err)
 }
@@ -65,7 +65,7 @@ func (s *Store) SourceSecrets(ctx context.Context, account gateway.AccountID, so
 		FROM source_secrets
 		WHERE source_id = $1
 		  AND account_id = $2
-		  AND (ends_at IS NULL OR ends_at > now())
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())
 		ORDER BY id DESC`, source, account)
 	if err != nil {
 		return nil, wrap("read source secrets", err)

@@ -74,7 +74,7 @@ func newStopped(t *testing.T, limits accept.Limits) bundle {
 	t.Cleanup(pool.Close)
 	b := bundle{pool: pool, clock: clock.New(), committed: new(list)}
 	log := slog.New(slog.DiscardHandler)
-	if b.store, err = store.New(pool, newSealer(t), log); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), log); err != nil {
 		t.Fatal(err)
 	}
 	b.Service = accept.New(accept.Options{Store: b.store, Clock: b.clock, Log: log, Limits: limits, Committed: b.committed.add})
@@ -97,20 +97,6 @@ func (b bundle) start(t *testing.T) (stop func()) {
 	}
 	t.Cleanup(stop)
 	return stop
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{1}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 func (b bundle) in(t *testing.T, do func(store.Tx) error) {
@@ -164,11 +150,7 @@ func (b bundle) exec(t *testing.T, sql string, args ...any) {
 
 func (b bundle) count(t *testing.T, sql string, args ...any) int {
 	t.Helper()
-	var n int
-	if err := b.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return n
+	return pgtest.Count(t, b.pool, sql, args...)
 }
 
 // wantRows fails unless the tables hold as many rows as wanted.
@@ -234,20 +216,6 @@ func signed(source gateway.Source, value, id, body string) accept.Incoming {
 			"X-Github-Delivery":   {id},
 		},
 	}
-}
-
-// atOnce runs do n times side by side and returns when all are done.
-func atOnce(n int, do func(i int)) {
-	start := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			<-start
-			do(i)
-		})
-	}
-	close(start)
-	all.Wait()
 }
 
 // queued returns when n requests wait in the queue.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 // wantLimited fails unless the error is of a rate, or of the storage when
@@ -278,7 +279,7 @@ func TestRateUnderLoad(t *testing.T) {
 	b := newBundle(t, accept.Limits{KeyEventsPerSecond: limit})
 	errs := make([]error, n)
 	started := b.clock.Now()
-	atOnce(n, func(i int) { _, errs[i] = b.publish(t.Context(), accept.PublishInput{Type: "a.b", Data: []byte("1")}) })
+	pgtest.AtOnce(n, func(i int) { _, errs[i] = b.publish(t.Context(), accept.PublishInput{Type: "a.b", Data: []byte("1")}) })
 	seconds := b.clock.Now().Sub(started).Seconds()
 	fit := 0
 	for _, err := range errs {

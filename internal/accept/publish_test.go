@@ -13,6 +13,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 func TestPublishStoresTheEvent(t *testing.T) {
@@ -156,7 +157,7 @@ func TestPublishAHundredTimesAtOnce(t *testing.T) {
 	b := newBundle(t, accept.Limits{})
 	told := make([]accept.Published, n)
 	errs := make([]error, n)
-	atOnce(n, func(i int) { told[i], errs[i] = b.publish(t.Context(), keyed("k", "{}")) })
+	pgtest.AtOnce(n, func(i int) { told[i], errs[i] = b.publish(t.Context(), keyed("k", "{}")) })
 	first := 0
 	for i := range n {
 		if errs[i] != nil || told[i].ID != told[0].ID {
@@ -179,7 +180,7 @@ func TestPublishOtherContentsAtOnce(t *testing.T) {
 	const n = 100
 	b := newBundle(t, accept.Limits{})
 	errs := make([]error, n)
-	atOnce(n, func(i int) { _, errs[i] = b.publish(t.Context(), keyed("k", strconv.Itoa(i))) })
+	pgtest.AtOnce(n, func(i int) { _, errs[i] = b.publish(t.Context(), keyed("k", strconv.Itoa(i))) })
 	accepted := 0
 	for _, err := range errs {
 		switch {

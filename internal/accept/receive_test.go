@@ -18,6 +18,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -282,7 +283,7 @@ func TestReceiveAHundredTimesAtOnce(t *testing.T) {
 	b := newBundle(t, accept.Limits{})
 	source := b.newSource(t, "github", proof)
 	receipts := make([]accept.Receipt, n)
-	atOnce(n, func(i int) {
+	pgtest.AtOnce(n, func(i int) {
 		var err error
 		if receipts[i], err = b.Receive(t.Context(), signed(source, proof, "1", "{}")); err != nil {
 			t.Error(err)

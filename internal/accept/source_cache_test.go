@@ -8,6 +8,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -196,7 +197,7 @@ func TestForgettingUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rounds = 20
-	atOnce(5, func(i int) {
+	pgtest.AtOnce(5, func(i int) {
 		for range rounds {
 			if i == 0 {
 				b.addSecret(t, source, "passing")

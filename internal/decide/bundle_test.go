@@ -18,7 +18,6 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/pgtest"
-	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -62,26 +61,12 @@ func newBundleOf(t *testing.T, connections int32) *bundle {
 	t.Cleanup(pool.Close)
 	b := &bundle{pool: pool, clock: clock.New()}
 	log := slog.New(slog.DiscardHandler)
-	if b.store, err = store.New(pool, newSealer(t), log); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), log); err != nil {
 		t.Fatal(err)
 	}
 	b.account, b.source = b.newAccount(t, "acme")
 	b.Service = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: node, Wake: b.wake})
 	return b
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{8}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 func (b *bundle) wake(lanes []store.LaneRef) {
@@ -108,11 +93,7 @@ func (b *bundle) exec(t *testing.T, sql string, args ...any) {
 // count runs a query that returns one number.
 func (b *bundle) count(t *testing.T, sql string, args ...any) int {
 	t.Helper()
-	var n int
-	if err := b.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return n
+	return pgtest.Count(t, b.pool, sql, args...)
 }
 
 // wantCount fails unless a query returns a number.
@@ -248,18 +229,4 @@ func (b *bundle) processJobs(t *testing.T) (jobs [][]gateway.EventID) {
 		jobs = append(jobs, j.EventIDs)
 	}
 	return jobs
-}
-
-// atOnce runs do n times side by side.
-func atOnce(n int, do func(i int)) {
-	start := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			do(i)
-		})
-	}
-	close(start)
-	wg.Wait()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -67,7 +68,7 @@ func TestProcessAtOnce(t *testing.T) {
 	}
 	const n = 30
 	ids := b.accept(t, n, "a")
-	atOnce(20, func(i int) {
+	pgtest.AtOnce(20, func(i int) {
 		mine := slices.Concat(ids[i:], ids[:i])
 		if i%2 == 0 {
 			slices.Reverse(mine)

@@ -3,9 +3,9 @@ package decide_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 // run decides what is offered until the test is over.
@@ -51,14 +51,5 @@ func TestOfferNeverWaits(t *testing.T) {
 // untilCount waits until a query returns a number.
 func (b *bundle) untilCount(t *testing.T, want int, sql string) {
 	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for b.count(t, sql) != want {
-		select {
-		case <-deadline:
-			t.Fatalf("not %d within %s: %s", want, patience, sql)
-		case <-tick.C:
-		}
-	}
+	pgtest.Until(t, sql, func() bool { return b.count(t, sql) == want })
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -133,7 +134,7 @@ func TestResumesRaceWithDecisions(t *testing.T) {
 	b.pausable(t, gateway.SourcePaused)
 	b.endpoint(t)
 	ids := b.accept(t, 24, "a")
-	atOnce(9, func(i int) {
+	pgtest.AtOnce(9, func(i int) {
 		if i > 0 {
 			if err := b.Process(t.Context(), ids[3*(i-1):3*i]); err != nil {
 				t.Error(err)
@@ -214,7 +215,7 @@ func TestDeletionsRaceWithDecisions(t *testing.T) {
 		endpoints = append(endpoints, b.endpoint(t))
 	}
 	ids := b.accept(t, 24, "a")
-	atOnce(12, func(i int) {
+	pgtest.AtOnce(12, func(i int) {
 		if i < len(endpoints) {
 			if err := b.store.InTx(t.Context(), func(tx store.Tx) error {
 				return tx.DeleteEndpoint(t.Context(), b.account, endpoints[i])
@@ -240,7 +241,7 @@ func TestEndpointResumesRaceWithDecisions(t *testing.T) {
 	b := newBundle(t)
 	endpoint := b.endpoint(t)
 	ids := b.accept(t, 24, "a")
-	atOnce(9, func(i int) {
+	pgtest.AtOnce(9, func(i int) {
 		if i > 0 {
 			if err := b.Process(t.Context(), ids[3*(i-1):3*i]); err != nil {
 				t.Error(err)

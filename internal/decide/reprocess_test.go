@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 func TestReprocess(t *testing.T) {
@@ -68,7 +69,7 @@ func TestReprocessAtOnce(t *testing.T) {
 	b.process(t, id)
 	b.endpoint(t)
 	var done atomic.Int32
-	atOnce(10, func(int) {
+	pgtest.AtOnce(10, func(int) {
 		switch err := b.Reprocess(t.Context(), b.account, actor, id); {
 		case err == nil:
 			done.Add(1)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -109,7 +110,7 @@ func TestSweepIsOneNodesTurn(t *testing.T) {
 		b.sweep(t, 0)
 		return nil
 	})
-	atOnce(6, func(int) {
+	pgtest.AtOnce(6, func(int) {
 		if _, err := b.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}

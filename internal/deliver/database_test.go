@@ -34,7 +34,7 @@ func TestDatabaseConnectionsAreKilled(t *testing.T) {
 	const kill = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rowlock'`
 	for at := range 4 {
 		r.until(t, n*at/5+1)
-		eventually(t, "connections are killed", func() bool { return watch.count(t, kill) > 0 })
+		pgtest.Until(t, "connections are killed", func() bool { return watch.count(t, kill) > 0 })
 	}
 	watch.untilCount(t, 0, open)
 	if recorded := watch.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'succeeded'`); recorded != n {
@@ -124,7 +124,7 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 	if n := b.count(t, `SELECT count(*) FROM attempts WHERE detail <> '' AND response_body = ''`); n != 1 {
 		t.Errorf("%d attempts say that their answer could not be stored, want one", n)
 	}
-	eventually(t, "every slot is back", func() bool { return b.FreeSlots() == workers })
+	pgtest.Until(t, "every slot is back", func() bool { return b.FreeSlots() == workers })
 }
 
 // When no attempt at all can be stored, the delivery's status still is.
@@ -159,7 +159,7 @@ func TestDatabaseThatTakesNoWrites(t *testing.T) {
 		END $$`)
 	b.exec(t, `CREATE TRIGGER read_only BEFORE UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION read_only()`)
 	close(gate)
-	eventually(t, "every answer is in", func() bool { return b.FreeSlots() == workers })
+	pgtest.Until(t, "every answer is in", func() bool { return b.FreeSlots() == workers })
 	b.exec(t, `DROP TRIGGER read_only ON deliveries`)
 	b.untilCount(t, 3, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
 	if len(r.requests()) != 3 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 // narrow makes an endpoint that is sent one delivery after the other.
@@ -83,7 +84,7 @@ func TestFailuresInARowDisable(t *testing.T) {
 	r := newReceiver(t, b.uncounted(t, status(400, 400, 200, 400)))
 	e := b.endpoint(t, r.URL, narrow, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{time.Hour} })
 	ids := b.publish(t, e, 10)
-	eventually(t, "the endpoint is disabled", func() bool { return b.readEndpoint(t, e).State == gateway.EndpointDisabled })
+	pgtest.Until(t, "the endpoint is disabled", func() bool { return b.readEndpoint(t, e).State == gateway.EndpointDisabled })
 	b.untilReleased(t, e)
 	if n := len(r.requests()); n != 6 {
 		t.Errorf("%d requests, want two failures, a success and three failures", n)
@@ -140,7 +141,7 @@ func TestOwnEventsCauseNoOwnEvents(t *testing.T) {
 	if err != nil || len(deliveries) != 1 {
 		t.Fatal(deliveries, err)
 	}
-	eventually(t, "the endpoint is disabled", func() bool { return b.readEndpoint(t, e).State == gateway.EndpointDisabled })
+	pgtest.Until(t, "the endpoint is disabled", func() bool { return b.readEndpoint(t, e).State == gateway.EndpointDisabled })
 	b.untilReleased(t, e)
 	if n := b.count(t, ownEvents); n != 1 {
 		t.Errorf("%d own events, want only the one that was sent", n)

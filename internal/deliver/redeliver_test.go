@@ -57,7 +57,7 @@ func TestRedeliverStartsTheSchedule(t *testing.T) {
 	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second round is over", func() bool {
+	pgtest.Until(t, "the second round is over", func() bool {
 		d := b.delivery(t, id)
 		return d.Status == gateway.DeliveryFailed && d.Attempts == 4
 	})

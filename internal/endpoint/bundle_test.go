@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +16,6 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
-	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -48,7 +46,7 @@ func newBundle(t *testing.T) bundle {
 	}
 	t.Cleanup(pool.Close)
 	b := bundle{pool: pool, clock: clock.New()}
-	if b.store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	b.Service = endpoint.New(endpoint.Options{
@@ -63,20 +61,6 @@ func checkURL(raw string) error {
 		return &egress.URLError{Code: egress.CodeURLAddress, Detail: "This address must not be reached."}
 	}
 	return nil
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{1}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 func (b bundle) newAccount(t *testing.T, slug string) gateway.AccountID {
@@ -148,16 +132,7 @@ func (b bundle) values(t *testing.T, id gateway.EndpointID) []string {
 func atOnce(t *testing.T, n int, want error, do func(ctx context.Context) error) int {
 	t.Helper()
 	errs := make([]error, n)
-	start := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			errs[i] = do(t.Context())
-		})
-	}
-	close(start)
-	wg.Wait()
+	pgtest.AtOnce(n, func(i int) { errs[i] = do(t.Context()) })
 	good := 0
 	for _, err := range errs {
 		switch {

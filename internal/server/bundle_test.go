@@ -71,7 +71,7 @@ func newBundle(t testing.TB, change ...func(*server.Deps)) *bundle {
 	}
 	t.Cleanup(pool.Close)
 	b.cutDatabase = cut
-	if b.store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	deps := b.deps(t, log)
@@ -80,20 +80,6 @@ func newBundle(t testing.TB, change ...func(*server.Deps)) *bundle {
 	}
 	b.start(t, deps)
 	return b
-}
-
-func newSealer(t testing.TB) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{7}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 // deps makes the use cases, and runs those that need to.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
-	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -44,26 +42,12 @@ func newBundle(t *testing.T) bundle {
 	}
 	t.Cleanup(pool.Close)
 	b := bundle{pool: pool, clock: clock.New(), told: new(atomic.Int32)}
-	if b.store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	b.Service = source.New(source.Options{Store: b.store, Clock: b.clock, Changed: func() { b.told.Add(1) }})
 	b.account = b.newAccount(t, "acme")
 	return b
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{1}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 func (b bundle) newAccount(t *testing.T, slug string) gateway.AccountID {
@@ -137,16 +121,7 @@ func (b bundle) values(t *testing.T, id gateway.SourceID) []string {
 func atOnce(t *testing.T, n int, want error, do func(ctx context.Context) error) int {
 	t.Helper()
 	errs := make([]error, n)
-	start := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			errs[i] = do(t.Context())
-		})
-	}
-	close(start)
-	wg.Wait()
+	pgtest.AtOnce(n, func(i int) { errs[i] = do(t.Context()) })
 	good := 0
 	for _, err := range errs {
 		switch {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -21,7 +22,7 @@ func (b bundle) wide(t *testing.T, n int32) bundle {
 	}
 	t.Cleanup(pool.Close)
 	b.pool = pool
-	if b.Store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.Store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return b

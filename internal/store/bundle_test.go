@@ -37,25 +37,11 @@ func newBundle(t *testing.T) bundle {
 	}
 	t.Cleanup(pool.Close)
 	b := bundle{pool: pool, clock: clock.New()}
-	if b.Store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.Store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	b.account = b.newAccount(t, "acme")
 	return b
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{1, 2, 3}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
 }
 
 // in runs a transaction that must succeed.
@@ -78,11 +64,7 @@ func (b bundle) exec(t *testing.T, want int64, sql string, args ...any) {
 // count runs a query that returns one number.
 func (b bundle) count(t *testing.T, sql string, args ...any) int {
 	t.Helper()
-	var n int
-	if err := b.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return n
+	return pgtest.Count(t, b.pool, sql, args...)
 }
 
 func (b bundle) newAccount(t *testing.T, slug string) gateway.AccountID {

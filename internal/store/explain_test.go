@@ -18,6 +18,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/bench/fill"
 	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -69,7 +70,7 @@ func newRecorded(t *testing.T) (bundle, *recorder) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	if b.Store, err = store.New(pool, newSealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	if b.Store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return b, kept

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -104,7 +105,7 @@ func TestNoDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(pool.Close)
-		s, err := store.New(pool, newSealer(t), slog.New(slog.DiscardHandler))
+		s, err := store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

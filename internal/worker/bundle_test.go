@@ -22,7 +22,6 @@ import (
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
-	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/internal/worker"
@@ -58,7 +57,7 @@ func newBundle(t *testing.T) *bundle {
 	t.Cleanup(pool.Close)
 	b := &bundle{pool: pool, clock: clock.New()}
 	log := slog.New(slog.DiscardHandler)
-	if b.store, err = store.New(pool, newSealer(t), log); err != nil {
+	if b.store, err = store.New(pool, pgtest.Sealer(t), log); err != nil {
 		t.Fatal(err)
 	}
 	b.newAccount(t)
@@ -68,7 +67,7 @@ func newBundle(t *testing.T) *bundle {
 		Store: b.store, Clock: b.clock, Log: log, Egress: out, Node: node, Workers: 4,
 		Timeout: patience, DisableAfter: 100, UserAgent: "Rowlock/test",
 	})
-	background(t, sending.Run)
+	pgtest.Background(t, sending.Run)
 	// Nobody is woken but by jobs.
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: node})
 	b.client, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{Log: log, Node: node, Decide: b.decide, Deliver: sending}))
@@ -76,35 +75,6 @@ func newBundle(t *testing.T) *bundle {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func newSealer(t *testing.T) *secret.Sealer {
-	t.Helper()
-	master := secret.MasterKey{6}
-	wrapped, err := secret.NewKeyset(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := secret.Open(wrapped, master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealer
-}
-
-// background runs something until the test is over, and waits for its end.
-func background(t *testing.T, run func(context.Context)) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
 }
 
 // start begins to work the queue until the test is over.
@@ -161,21 +131,5 @@ func (b *bundle) receiver(t *testing.T) *atomic.Int32 {
 // untilCount waits until a query returns a number.
 func (b *bundle) untilCount(t *testing.T, want int, sql string) {
 	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var n int
-		if err := b.pool.QueryRow(t.Context(), sql).Scan(&n); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-		if n == want {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%d, not %d, within %s: %s", n, want, patience, sql)
-		case <-tick.C:
-		}
-	}
+	pgtest.Until(t, sql, func() bool { return pgtest.Count(t, b.pool, sql) == want })
 }

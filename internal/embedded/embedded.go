@@ -160,23 +160,3 @@ func (s *Server) Stop(ctx context.Context) error {
 	err := s.process.Stop(ctx, stopGrace)
 	return errors.Join(err, s.owner.release())
 }
-
-// Running returns the address of the server that runs in a data directory.
-// ok is false when there is none, and nothing is changed either way. The error
-// says that this could not be found out.
-func Running(dir string) (url string, ok bool, err error) {
-	l, err := newLayout(dir)
-	if err != nil {
-		return "", false, err
-	}
-	pid, err := l.postmaster()
-	if err != nil || !alive(pid) {
-		return "", false, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	if err := probe(ctx, l.url(role, database)); err != nil {
-		return "", false, nil //nolint:nilerr // one that does not answer is not running
-	}
-	return l.url(role, database), true, nil
-}

@@ -55,26 +55,6 @@ func TestStartsAtOnce(t *testing.T) {
 	stop(t, other)
 }
 
-func TestRunning(t *testing.T) {
-	t.Parallel()
-	dir := dataDir(t)
-	check := func(when string, want bool) {
-		t.Helper()
-		url, ok, err := Running(dir)
-		if err != nil || ok != want || (url != "") != want {
-			t.Errorf("Running() %s = %q, %t, %v, want %t", when, url, ok, err, want)
-		}
-	}
-	check("before the first start", false)
-	if exists(dir) {
-		t.Error("Running() made the data directory")
-	}
-	s := run(t, dir)
-	check("with a server", true)
-	stop(t, s)
-	check("after Stop", false)
-}
-
 // A server that an operator started by hand is used, and left to the operator.
 func TestServerStartedByHand(t *testing.T) {
 	t.Parallel()

@@ -28,15 +28,3 @@ func TestHashToken(t *testing.T) {
 		t.Error("the hash is not SHA-256 of the whole token")
 	}
 }
-
-func TestEqual(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"", "", true}, {"a", "a", true}, {"a", "b", false}, {"a", "ab", false}, {"ab", "a", false}, {"a", "", false}} {
-		if got := secret.Equal([]byte(c.a), []byte(c.b)); got != c.want {
-			t.Errorf("Equal(%q, %q) = %t", c.a, c.b, got)
-		}
-	}
-}

@@ -3,11 +3,16 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
+
+// deadlockDetected is PostgreSQL's code for the victim of a deadlock.
+const deadlockDetected = "40P01"
 
 // database is one test's own.
 type database struct {
@@ -31,11 +36,17 @@ func (d database) execute(t testing.TB, sql string) int64 {
 	t.Helper()
 	conn := connect(t, d.url())
 	defer conn.Close(context.Background()) //nolint:errcheck // the statement was answered
-	tag, err := conn.Exec(t.Context(), sql)
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
+	for {
+		tag, err := conn.Exec(t.Context(), sql)
+		if err == nil {
+			return tag.RowsAffected()
+		}
+		// A statement that locks rows in its own order may be the victim of a
+		// deadlock with the product's. It was rolled back: once more.
+		if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != deadlockDetected {
+			t.Fatalf("%s: %v", sql, err)
+		}
 	}
-	return tag.RowsAffected()
 }
 
 // query reads the rows of a statement by position.

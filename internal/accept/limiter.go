@@ -111,46 +111,56 @@ func (l *limiter) rate(t turn) *rate.Limiter {
 	return r
 }
 
-// fits checks the account's storage against a sum that is at most storedTTL
-// old, plus what this node has taken since.
+// fits takes room for a body within the account's storage: against a sum that
+// was read at most storedTTL ago, plus what this node has taken since. Looking
+// and taking are one step, so that calls at the same time do not all fit into
+// the same room.
 func (l *limiter) fits(ctx context.Context, account gateway.AccountID, size int) error {
 	limit := l.limits.AccountStoredBytes
 	if limit <= 0 {
 		return nil
 	}
-	sum, err := l.sum(ctx, account)
-	if err != nil {
+	if err := l.readStored(ctx, account); err != nil {
 		return err
-	}
-	if sum+int64(size) > limit {
-		return &RateLimitedError{Retry: storageRetry, Detail: "this account has stored as many bytes as it may"}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stored[account]
+	if s.bytes+int64(size) > limit {
+		return &RateLimitedError{Retry: storageRetry, Detail: "this account has stored as many bytes as it may"}
+	}
 	s.bytes += int64(size)
 	l.stored[account] = s
 	return nil
 }
 
-func (l *limiter) sum(ctx context.Context, account gateway.AccountID) (int64, error) {
+// readStored reads the account's sum anew when the last one is too old.
+func (l *limiter) readStored(ctx context.Context, account gateway.AccountID) error {
 	now := l.clock.Now()
-	l.mu.Lock()
-	s, ok := l.stored[account]
-	l.mu.Unlock()
-	if ok && now.Sub(s.readAt).Abs() < storedTTL {
-		return s.bytes, nil
+	if l.knowsStored(account, now) {
+		return nil
 	}
 	since := now.Add(-cmp.Or(l.limits.Retention, storedTTL))
 	bytes, err := l.store.StoredBytes(ctx, account, since)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// Another call may have read it meanwhile, and room been taken since.
+	if s, ok := l.stored[account]; ok && now.Sub(s.readAt).Abs() < storedTTL {
+		return nil
+	}
 	if len(l.stored) >= maxLimiters {
 		clear(l.stored)
 	}
 	l.stored[account] = storedBytes{bytes: bytes, readAt: now}
-	return bytes, nil
+	return nil
+}
+
+func (l *limiter) knowsStored(account gateway.AccountID, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.stored[account]
+	return ok && now.Sub(s.readAt).Abs() < storedTTL
 }

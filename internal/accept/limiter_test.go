@@ -3,6 +3,7 @@ package accept_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,6 +234,27 @@ func TestStoredBytes(t *testing.T) {
 	if err := publish(100); err != nil {
 		t.Errorf("after room was made: %v", err)
 	}
+}
+
+// Calls at the same time do not all fit into the same room.
+func TestStoredBytesAtOnce(t *testing.T) {
+	t.Parallel()
+	const calls, fit = 40, 5
+	b := newBundle(t, accept.Limits{AccountStoredBytes: fit * 10, Retention: time.Hour})
+	var stored atomic.Int32
+	pgtest.AtOnce(calls, func(int) {
+		_, err := b.publish(t.Context(), accept.PublishInput{Type: "a.b", Data: []byte(strings.Repeat("1", 10))})
+		switch {
+		case err == nil:
+			stored.Add(1)
+		case !errors.Is(err, gateway.ErrRateLimited):
+			t.Error(err)
+		}
+	})
+	if n := stored.Load(); n != fit {
+		t.Errorf("%d events were taken, want %d", n, fit)
+	}
+	b.wantRows(t, rows{events: fit})
 }
 
 // Without a retention the sum is of what is very new.

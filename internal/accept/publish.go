@@ -86,17 +86,27 @@ func (s *Service) prepare(ctx context.Context, account gateway.AccountID, key ga
 }
 
 // await submits what was prepared. A batch may be longer than the queue is
-// free: as many wait at once as one group commit takes.
+// free: as many wait at once as one group commit takes. Of several with one
+// key, each waits for the one before it, so that the first is the event and the
+// others are its repeats.
 func (s *Service) await(ctx context.Context, waits []*waiting, results []PublishResult) {
 	var all sync.WaitGroup
 	free := make(chan struct{}, maxBatch)
+	last := map[string]<-chan struct{}{}
 	for i, w := range waits {
 		if w == nil {
 			continue
 		}
 		free <- struct{}{}
+		before, done := last[string(w.event.Key)], make(chan struct{})
+		if w.event.Key != nil {
+			last[string(w.event.Key)] = done
+		}
 		all.Go(func() {
-			defer func() { <-free }()
+			defer func() { close(done); <-free }()
+			if before != nil {
+				<-before // it ends with ctx at the latest
+			}
 			results[i] = s.publishOne(ctx, w)
 		})
 	}

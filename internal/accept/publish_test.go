@@ -326,3 +326,29 @@ func TestPublishedBytes(t *testing.T) {
 		})
 	}
 }
+
+// Of several events of one batch with one key, the first is the event, however
+// many there are and whatever becomes of the others.
+func TestFirstOfABatchIsTheEvent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	const keys = 100
+	in := make([]accept.PublishInput, 0, 3*keys)
+	for n := range keys {
+		key := strconv.Itoa(n)
+		in = append(in, keyed(key, "1"), keyed(key, "2"), keyed(key, "1"))
+	}
+	got := b.PublishBatch(t.Context(), b.account, gateway.APIKey{}, in)
+	for n := 0; n < len(got); n += 3 {
+		if first := got[n]; first.Err != nil || first.Duplicate {
+			t.Errorf("%d: the first is %+v", n, first)
+		}
+		if !errors.Is(got[n+1].Err, gateway.ErrKeyReused) {
+			t.Errorf("%d: another content is %+v", n, got[n+1])
+		}
+		if again := got[n+2]; again.Err != nil || !again.Duplicate || again.ID != got[n].ID {
+			t.Errorf("%d: the same content is %+v", n, again)
+		}
+	}
+	b.wantRows(t, rows{events: keys, keys: keys, requests: 2 * keys})
+}

@@ -19,11 +19,13 @@ CREATE TABLE accounts (
 );
 
 CREATE TABLE users (
-    id            uuid PRIMARY KEY,
-    email         text NOT NULL,
-    name          text NOT NULL,
-    password_hash text NOT NULL,
-    created_at    timestamptz NOT NULL DEFAULT now()
+    id              uuid PRIMARY KEY,
+    email           text NOT NULL,
+    name            text NOT NULL,
+    password_hash   text NOT NULL,
+    -- Where the person was last, to begin there again; no sign of membership.
+    last_account_id uuid CONSTRAINT users_last_account_fkey REFERENCES accounts (id),
+    created_at      timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX users_email_key ON users (lower(email));
 
@@ -68,6 +70,7 @@ CREATE TABLE audit_log (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX audit_log_account_idx ON audit_log (account_id, id);
+CREATE INDEX audit_log_object_idx ON audit_log (account_id, object, id);
 
 -- What was written to the audit log stays as it was written.
 -- +goose StatementBegin

@@ -49,6 +49,8 @@ CREATE TABLE endpoints (
     state_changed_at     timestamptz NOT NULL DEFAULT now(),
     consecutive_failures integer NOT NULL DEFAULT 0,
     failure_counted_at   timestamptz,
+    -- When the first of the failures in a row was counted.
+    failing_since        timestamptz,
     created_at           timestamptz NOT NULL DEFAULT now(),
     updated_at           timestamptz NOT NULL DEFAULT now(),
     deleted_at           timestamptz,

@@ -21,7 +21,8 @@ DECLARE
     child  text;
     day    date;
     made   integer := 0;
-    filter CONSTANT name[] := ARRAY['account_id', 'source_id', 'endpoint_id', 'type', 'subject', 'status', 'cause', 'outcome', 'last_outcome'];
+    filter CONSTANT name[] := ARRAY['account_id', 'source_id', 'endpoint_id', 'type', 'subject', 'status', 'cause', 'outcome', 'last_outcome',
+                              'error_kind', 'status_code', 'last_error_kind', 'last_status_code'];
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('rowlock partitions'));
     FOR day IN SELECT generate_series(first, last, interval '1 day')::date LOOP

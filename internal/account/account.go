@@ -1,26 +1,46 @@
 // Package account makes tenants and tells who a caller is: accounts, the
-// people in them, and their API keys.
+// people in them and how they come in, and their API keys.
 package account
 
 import (
 	"context"
 
 	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// Service makes accounts and authenticates callers.
+// Options are what a Service is made of.
+type Options struct {
+	Store *store.Store
+	Clock *clock.Clock
+	// Signup is who may sign up once the instance has an owner; empty is
+	// nobody.
+	Signup config.Signup
+	// BaseURL is where links in mails lead to, without a slash at its end.
+	BaseURL string
+	// SMTP tells that mails are sent. Without it they are kept to be read.
+	SMTP bool
+}
+
+// Service makes accounts, lets people in and authenticates callers.
 type Service struct {
-	store  *store.Store
-	clock  *clock.Clock
-	hasher hasher
+	store   *store.Store
+	clock   *clock.Clock
+	signup  config.Signup
+	baseURL string
+	smtp    bool
+	hasher  hasher
 }
 
 // NewService makes a Service.
-func NewService(s *store.Store, c *clock.Clock) *Service {
-	return &Service{store: s, clock: c, hasher: newHasher()}
+func NewService(o Options) *Service {
+	return &Service{
+		store: o.Store, clock: o.Clock, signup: o.Signup, baseURL: o.BaseURL, smtp: o.SMTP,
+		hasher: newHasher(),
+	}
 }
 
 // Authenticate finds the API key with this text. It asks the database each

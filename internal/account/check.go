@@ -16,7 +16,7 @@ const (
 	// bytes.
 	maxEmail, maxMailbox = 254, 64
 	// minPassword is in characters.
-	minPassword = 10
+	minPassword = 12
 	// maxPassword bounds the work of hashing, in bytes.
 	maxPassword = 1024
 )
@@ -41,11 +41,9 @@ func checkEmail(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// checkPassword accepts an empty one, with which nobody can log in.
+// checkPassword looks at a password that is to be set.
 func checkPassword(password string) error {
 	switch {
-	case password == "":
-		return nil
 	case utf8.RuneCountInString(password) < minPassword:
 		return gateway.Invalid("password", "want at least %d characters", minPassword)
 	case len(password) > maxPassword:

@@ -10,15 +10,8 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-const (
-	// keyPrefix begins every API key, so that one that leaked is recognised.
-	keyPrefix = "rk_"
-	// keyHint is how many characters of a key's end are kept to tell keys apart.
-	keyHint = 4
-	// firstKeyName and apiSourceName are what people see in lists.
-	firstKeyName  = "First key"
-	apiSourceName = "API"
-)
+// firstKeyName is what people see in the list of keys.
+const firstKeyName = "First key"
 
 // New is an account to be made, with the person who owns it.
 type New struct {
@@ -41,9 +34,10 @@ type Created struct {
 }
 
 // Create makes an account, its owner, an API key with all scopes and the
-// built-in source of the API, all or nothing. The first person ever made owns
-// the instance. Errors: gateway.InvalidError, joined if there are several;
-// gateway.ErrEmailTaken.
+// built-in source of the API, all or nothing. It is for who operates the
+// instance: whoever may sign up, it makes an account, and the first person ever
+// made owns the instance. Errors: gateway.InvalidError, joined if there are
+// several; gateway.ErrEmailTaken.
 func (s *Service) Create(ctx context.Context, n New) (Created, error) {
 	n, err := n.checked()
 	if err != nil {
@@ -53,19 +47,18 @@ func (s *Service) Create(ctx context.Context, n New) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	made := Created{
-		AccountID: gateway.AccountID(s.clock.NewID()),
-		UserID:    gateway.UserID(s.clock.NewID()),
-		APIKey:    secret.NewToken(keyPrefix),
-	}
+	f := s.founding(n.Name, n.Person, n.Email, hash)
+	made := Created{AccountID: f.account, UserID: f.user.ID}
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
-		if err := s.createAccount(ctx, tx, made.AccountID, n.Name); err != nil {
+		if err := s.found(ctx, tx, f); err != nil {
 			return err
 		}
-		if err := createOwner(ctx, tx, made, n, hash); err != nil {
+		if _, err := claimInstance(ctx, tx, f.user.ID); err != nil {
 			return err
 		}
-		return s.furnish(ctx, tx, made)
+		key := NewKey{Name: firstKeyName, Scopes: gateway.Scopes}
+		_, made.APIKey, err = s.addKey(ctx, tx, f.account, key)
+		return err
 	})
 	if err != nil {
 		return Created{}, err
@@ -73,57 +66,9 @@ func (s *Service) Create(ctx context.Context, n New) (Created, error) {
 	return made, nil
 }
 
-// createAccount takes the first slug that is free.
-func (s *Service) createAccount(ctx context.Context, tx store.Tx, id gateway.AccountID, name string) error {
-	for slug := range slugs(name) {
-		err := tx.CreateAccount(ctx, gateway.Account{ID: id, Name: name, Slug: slug})
-		if !errors.Is(err, store.ErrSlugTaken) {
-			return err
-		}
-	}
-	return store.ErrSlugTaken
-}
-
-func createOwner(ctx context.Context, tx store.Tx, made Created, n New, hash string) error {
-	user := store.User{ID: made.UserID, Email: n.Email, Name: n.Person}
-	if err := tx.CreateUser(ctx, user, hash); err != nil {
-		return err
-	}
-	if err := tx.AddMember(ctx, made.AccountID, user.ID, store.RoleOwner); err != nil {
-		return err
-	}
-	_, err := tx.ClaimInstance(ctx, user.ID)
-	return err
-}
-
-// furnish gives a new account its first key and its built-in source.
-func (s *Service) furnish(ctx context.Context, tx store.Tx, made Created) error {
-	key := gateway.APIKey{
-		ID:     gateway.KeyID(s.clock.NewID()),
-		Name:   firstKeyName,
-		Hint:   made.APIKey[len(made.APIKey)-keyHint:],
-		Scopes: gateway.Scopes,
-	}
-	if err := tx.CreateAPIKey(ctx, made.AccountID, key, secret.HashToken(made.APIKey)); err != nil {
-		return err
-	}
-	_, err := tx.CreateSource(ctx, made.AccountID, gateway.Source{
-		ID:       gateway.SourceID(s.clock.NewID()),
-		Name:     apiSourceName,
-		Kind:     gateway.SourceKindAPI,
-		Token:    secret.NewToken(""), // of no use: a built-in source has no ingest URL
-		Settings: []byte("{}"),
-	})
-	if err != nil {
-		return err
-	}
-	actor := gateway.Actor(made.UserID.String())
-	return tx.Audit(ctx, made.AccountID, actor, "account.create", made.AccountID.String(), "", s.clock.NewID())
-}
-
 // checked returns the input in the form in which it is stored.
 func (n New) checked() (New, error) {
-	var nameErr, emailErr, personErr error
+	var nameErr, emailErr, personErr, passwordErr error
 	n.Name, nameErr = checkName("name", n.Name)
 	n.Email, emailErr = checkEmail(n.Email)
 	if strings.TrimSpace(n.Person) != "" {
@@ -131,5 +76,21 @@ func (n New) checked() (New, error) {
 	} else {
 		n.Person, _, _ = strings.Cut(n.Email, "@")
 	}
-	return n, errors.Join(nameErr, emailErr, personErr, checkPassword(n.Password))
+	if n.Password != "" {
+		passwordErr = checkPassword(n.Password)
+	}
+	return n, errors.Join(nameErr, emailErr, personErr, passwordErr)
 }
+
+// claimInstance makes a person the instance's owner if it has none, and tells
+// whether it did. Then the links that were for the first person end.
+func claimInstance(ctx context.Context, tx store.Tx, user gateway.UserID) (bool, error) {
+	first, err := tx.ClaimInstance(ctx, user)
+	if err != nil || !first {
+		return false, err
+	}
+	return true, tx.EndSetupTokens(ctx)
+}
+
+// tokenHash is what is stored in place of a token, and looked up by.
+func tokenHash(token string) [32]byte { return secret.HashToken(token) }

@@ -15,6 +15,8 @@ const (
 	// slugTries is how many suffixes are tried. One is enough unless chance is
 	// broken.
 	slugTries = 5
+	// slugAlphabet is all that a slug is made of.
+	slugAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	// emptySlug is for names without a letter or digit of ASCII.
 	emptySlug = "account"
 )

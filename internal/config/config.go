@@ -43,7 +43,7 @@ type Config struct {
 	AccountEventsPerSecond int  `env:"ROWLOCK_ACCOUNT_EVENTS_PER_SECOND" envDefault:"0" min:"0" accept:"a whole number, 0 for no limit" about:"events a second one account may publish; 0: no limit"`
 	AccountStoredBytes     Size `env:"ROWLOCK_ACCOUNT_STORED_BYTES" envDefault:"0" min:"0" accept:"a size such as 10GiB, 0 for no limit" about:"bytes of bodies one account may keep; 0: no limit"`
 
-	SMTPURL   SecretURL  `env:"ROWLOCK_SMTP_URL" schemes:"smtp,smtps" accept:"a URL such as smtp://user:password@mail.example.com:587" about:"where mail is handed in. Empty: mails are kept under Instance > Mail for 24 h"`
+	SMTPURL   SecretURL  `env:"ROWLOCK_SMTP_URL" schemes:"smtp,smtps" accept:"a URL such as smtp://user:password@mail.example.com:587" about:"where mail is handed in; ?from= names the sender, else it is rowlock@ the public address. Empty: mails are kept under Instance > Mail for 24 h"`
 	LogFormat LogFormat  `env:"ROWLOCK_LOG_FORMAT" envDefault:"text" accept:"text or json" about:"form of the log lines: text (key=value, for people) or json (one object a line, for machines)"`
 	LogLevel  slog.Level `env:"ROWLOCK_LOG_LEVEL" envDefault:"info" accept:"debug, info, warn or error" about:"least level that is logged: debug, info, warn or error"`
 

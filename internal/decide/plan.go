@@ -12,13 +12,13 @@ type planned struct {
 	decisions []store.Decision
 	// lanes are the endpoints that got work, each once.
 	lanes []store.LaneRef
-	usage map[gateway.AccountID]store.Usage
+	usage map[store.SourceRef]store.Usage
 }
 
 // plan decides a batch: an event of a paused source is held, one that no
 // endpoint asks for says so, the others go to every endpoint that does.
 func plan(events []store.Undecided, paused map[gateway.SourceID]bool, candidates []store.Candidate) planned {
-	p := planned{usage: map[gateway.AccountID]store.Usage{}}
+	p := planned{usage: map[store.SourceRef]store.Usage{}}
 	byAccount := map[gateway.AccountID][]store.Candidate{}
 	for _, c := range candidates {
 		byAccount[c.AccountID] = append(byAccount[c.AccountID], c)
@@ -59,8 +59,9 @@ func (p *planned) count(e store.Undecided) {
 	if e.Again {
 		return
 	}
-	u := p.usage[e.AccountID]
+	ref := store.SourceRef{AccountID: e.AccountID, SourceID: e.SourceID}
+	u := p.usage[ref]
 	u.Events++
 	u.Bytes += int64(e.BodySize)
-	p.usage[e.AccountID] = u
+	p.usage[ref] = u
 }

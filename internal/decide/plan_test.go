@@ -103,7 +103,10 @@ func TestPlanOfABatch(t *testing.T) {
 	if diff := cmp.Diff(wantDecisions, p.decisions); diff != "" {
 		t.Errorf("decisions: %s", diff)
 	}
-	wantUsage := map[gateway.AccountID]store.Usage{acme: {Events: 3, Bytes: 100}, other: {Events: 1, Bytes: 20}}
+	wantUsage := map[store.SourceRef]store.Usage{
+		{AccountID: acme, SourceID: active}:  {Events: 3, Bytes: 100},
+		{AccountID: other, SourceID: active}: {Events: 1, Bytes: 20},
+	}
 	if diff := cmp.Diff(wantUsage, p.usage); diff != "" {
 		t.Errorf("usage, without what is held: %s", diff)
 	}

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -23,11 +24,11 @@ func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
 	if err := h.judge(ctx, tx, failures, changed); err != nil {
 		return err
 	}
-	var tally store.Tally
+	var tally store.Stats
 	for i := range results {
 		r := &results[i]
 		if changed[r.Attempt.ID()] && !r.NoAttempt {
-			tally.Count(r.Attempt.Outcome, r.Attempt.Duration)
+			tally.Count(r.Attempt.Outcome, r.Attempt.Duration, r.Status == gateway.DeliveryFailed)
 		}
 	}
 	return tx.AddTally(ctx, h.lane, h.service.Node, tally)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // verify checks a signature with nothing but the standard library, as a
@@ -143,6 +144,37 @@ func TestRetriesKeepTheIDs(t *testing.T) {
 		want := []int{400, 404, 200}[i]
 		if a.N != i+1 || a.StatusCode != want {
 			t.Errorf("attempt %d: %+v", i+1, a)
+		}
+	}
+}
+
+// What was retried and what was given up are told apart, and each delivery
+// knows why.
+func TestRetriesAndEndsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	retried := b.endpoint(t, newReceiver(t, status(400, 503, 200)).URL)
+	failed := b.endpoint(t, newReceiver(t, status(404)).URL, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{soon} })
+	for _, c := range []struct {
+		endpoint gateway.Endpoint
+		status   gateway.DeliveryStatus
+		last     gateway.Cause
+		want     store.Stats
+	}{
+		{retried, gateway.DeliveryDelivered, gateway.Cause{StatusCode: 200}, store.Stats{Succeeded: 1, Rejected: 2}},
+		{failed, gateway.DeliveryFailed, gateway.Cause{StatusCode: 404}, store.Stats{Rejected: 2, GaveUp: 1}},
+	} {
+		d := b.untilStatus(t, b.publish(t, c.endpoint, 1)[0], c.status)
+		if d.LastCause != c.last {
+			t.Errorf("last cause of the %s one is %+v, want %+v", c.status, d.LastCause, c.last)
+		}
+		got, err := b.store.EndpointStats(t.Context(), b.account, c.endpoint.ID, b.clock.Now().Add(-time.Hour))
+		if p := got.P95(); err != nil || p <= 0 || p > patience {
+			t.Errorf("p95 is %s, %v", p, err)
+		}
+		got.Duration, got.Latencies = 0, store.Latencies{}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.status, diff)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (h *hold) takeOver(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return tx.AddTally(ctx, h.lane, h.service.Node, store.Tally{Unknown: left})
+		return tx.AddTally(ctx, h.lane, h.service.Node, store.Stats{Unknown: left})
 	})
 	if err == nil && left > 0 {
 		h.service.Log.Info("lane taken over", "endpoint", h.lane.EndpointID, "unknown", left)

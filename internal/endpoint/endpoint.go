@@ -71,6 +71,14 @@ func (s *Service) prepare(e *gateway.Endpoint, in Input) (gateway.Secret, error)
 	return signing, errors.Join(err, secretErr)
 }
 
+// Check tells what is wrong with the input of a new endpoint, as Create would,
+// without making one: for forms that have found a mistake of their own and
+// tell all of them at once.
+func (s *Service) Check(in Input) error {
+	_, err := s.prepare(&gateway.Endpoint{}, in)
+	return err
+}
+
 // Update changes what the input holds and leaves the rest. Errors: as Create,
 // and gateway.ErrNotFound.
 func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, in Input) (gateway.Endpoint, error) {

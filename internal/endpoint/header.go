@@ -66,6 +66,13 @@ func checkHeaders(given map[string]string) (http.Header, error) {
 	return headers, nil
 }
 
+// CheckHeader tells what is wrong with one header of an endpoint's own, as
+// Create and Update would, for forms that tell it beside the header.
+func CheckHeader(name, value string) error {
+	_, err := checkHeader(name, value)
+	return err
+}
+
 func checkHeader(given, value string) (name string, err error) {
 	if given == "" || strings.ContainsFunc(given, isNoToken) {
 		return "", gateway.Invalid("headers", "a name is not one that HTTP allows")

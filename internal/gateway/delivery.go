@@ -49,8 +49,11 @@ type Delivery struct {
 	Attempts      int
 	NextAttemptAt *time.Time
 	LastOutcome   *Outcome
-	CreatedAt     time.Time
-	ClosedAt      *time.Time
+	// LastCause is why the last attempt failed; of one that succeeded, its
+	// status code.
+	LastCause Cause
+	CreatedAt time.Time
+	ClosedAt  *time.Time
 }
 
 // Attempt is one try of a delivery, as it was recorded.

@@ -37,8 +37,11 @@ type Endpoint struct {
 	DisabledReason      string
 	StateChangedAt      time.Time
 	ConsecutiveFailures int
-	CreatedAt           time.Time
-	UpdatedAt           time.Time
+	// FailingSince is when the first of the failures in a row was counted; nil
+	// while there is none.
+	FailingSince *time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 const (

@@ -46,33 +46,45 @@ type (
 	RequestID = ID[requestKind]
 	// AuditID identifies an entry of the audit log.
 	AuditID = ID[auditKind]
+	// SessionID identifies a person's log-in in one browser.
+	SessionID = ID[sessionKind]
+	// InvitationID identifies an invitation to sign up.
+	InvitationID = ID[invitationKind]
+	// MailID identifies a mail that goes out.
+	MailID = ID[mailKind]
 )
 
 type (
-	accountKind  struct{}
-	userKind     struct{}
-	keyKind      struct{}
-	sourceKind   struct{}
-	eventKind    struct{}
-	endpointKind struct{}
-	deliveryKind struct{}
-	attemptKind  struct{}
-	secretKind   struct{}
-	requestKind  struct{}
-	auditKind    struct{}
+	accountKind    struct{}
+	userKind       struct{}
+	keyKind        struct{}
+	sourceKind     struct{}
+	eventKind      struct{}
+	endpointKind   struct{}
+	deliveryKind   struct{}
+	attemptKind    struct{}
+	secretKind     struct{}
+	requestKind    struct{}
+	auditKind      struct{}
+	sessionKind    struct{}
+	invitationKind struct{}
+	mailKind       struct{}
 )
 
-func (accountKind) Prefix() string  { return "acc" }
-func (userKind) Prefix() string     { return "usr" }
-func (keyKind) Prefix() string      { return "key" }
-func (sourceKind) Prefix() string   { return "src" }
-func (eventKind) Prefix() string    { return "evt" }
-func (endpointKind) Prefix() string { return "ep" }
-func (deliveryKind) Prefix() string { return "dlv" }
-func (attemptKind) Prefix() string  { return "att" }
-func (secretKind) Prefix() string   { return "sec" }
-func (requestKind) Prefix() string  { return "req" }
-func (auditKind) Prefix() string    { return "aud" }
+func (accountKind) Prefix() string    { return "acc" }
+func (userKind) Prefix() string       { return "usr" }
+func (keyKind) Prefix() string        { return "key" }
+func (sourceKind) Prefix() string     { return "src" }
+func (eventKind) Prefix() string      { return "evt" }
+func (endpointKind) Prefix() string   { return "ep" }
+func (deliveryKind) Prefix() string   { return "dlv" }
+func (attemptKind) Prefix() string    { return "att" }
+func (secretKind) Prefix() string     { return "sec" }
+func (requestKind) Prefix() string    { return "req" }
+func (auditKind) Prefix() string      { return "aud" }
+func (sessionKind) Prefix() string    { return "ses" }
+func (invitationKind) Prefix() string { return "inv" }
+func (mailKind) Prefix() string       { return "eml" }
 
 // AnyID is an id of whatever kind, for functions that serve them all.
 type AnyID interface {

@@ -14,4 +14,6 @@ const (
 	QueueProcess = "process"
 	// QueueDeliver wakes lanes.
 	QueueDeliver = "deliver"
+	// QueueMail sends mails.
+	QueueMail = "mail"
 )

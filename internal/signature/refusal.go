@@ -2,6 +2,7 @@ package signature
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,7 +62,19 @@ func outOfRange(header string, skew, tolerance time.Duration) *Refusal {
 	return &Refusal{
 		Code:   CodeTimestamp,
 		Header: header,
-		Detail: fmt.Sprintf("The signature is right, but its time is %s %s; %s is allowed.", distance.Round(time.Second), side, tolerance),
+		Detail: fmt.Sprintf("The signature is right, but its time is %s %s; %s is allowed.", written(distance.Round(time.Second)), side, written(tolerance)),
 		Skew:   skew,
 	}
+}
+
+// written is a length of time without its empty ends: 5m, not 5m0s.
+func written(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -57,3 +57,43 @@ func (t Tx) lockAccount(ctx context.Context, id gateway.AccountID) error {
 	}
 	return wrap("lock account", err)
 }
+
+// RenameAccount gives a tenant another name and tells whether that changed
+// anything. Its slug, which is in addresses, stays.
+func (t Tx) RenameAccount(ctx context.Context, id gateway.AccountID, name string) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE accounts
+		SET name = $2
+		WHERE id = $1
+		  AND name <> $2`, id, name)
+	return tag.RowsAffected() == 1, wrap("rename account", err)
+}
+
+// InstanceAccount is a tenant with numbers, for the instance's owner.
+type InstanceAccount struct {
+	gateway.Account
+	Members   int
+	Endpoints int
+	// Events are those of the month (UTC) that were decided.
+	Events int64
+}
+
+// InstanceAccounts lists all tenants, newest first.
+func (s *Store) InstanceAccounts(ctx context.Context, page Page[gateway.AccountID]) ([]InstanceAccount, error) {
+	low, high := page.bounds()
+	rows, err := s.pool.Query(ctx, `
+		SELECT a.id, a.name, a.slug, a.created_at,
+		       (SELECT count(*) FROM members WHERE account_id = a.id) AS members,
+		       (SELECT count(*) FROM endpoints WHERE account_id = a.id AND deleted_at IS NULL) AS endpoints,
+		       (SELECT coalesce(sum(events), 0)::bigint FROM usage WHERE account_id = a.id AND hour >= date_trunc('month', now())) AS events
+		FROM accounts a
+		WHERE a.id >= $1
+		  AND a.id < $2
+		ORDER BY a.id DESC
+		LIMIT $3`, low, high, page.Limit)
+	if err != nil {
+		return nil, wrap("list the instance's accounts", err)
+	}
+	accounts, err := pgx.CollectRows(rows, pgx.RowToStructByName[InstanceAccount])
+	return accounts, wrap("list the instance's accounts", err)
+}

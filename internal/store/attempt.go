@@ -9,18 +9,30 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-const attemptFields = `delivery_id, n, account_id, endpoint_id, event_id, trigger, started_at, duration_us,
-	dns_us, connect_us, tls_us, first_byte_us, outcome, error_kind, detail, status_code,
-	request_headers, response_headers, response_body`
+// attemptLine is an attempt without the headers and the answer's body.
+const attemptLine = `delivery_id, n, account_id, endpoint_id, event_id, trigger, started_at, duration_us,
+	dns_us, connect_us, tls_us, first_byte_us, outcome, error_kind, detail, status_code`
+
+const attemptFields = attemptLine + `, request_headers, response_headers, response_body`
 
 func scanAttempt(row pgx.CollectableRow) (a gateway.Attempt, err error) {
+	return a, scanLine(row, &a, &a.RequestHeaders, &a.ResponseHeaders, &a.ResponseBody)
+}
+
+func scanAttemptLine(row pgx.CollectableRow) (a gateway.Attempt, err error) {
+	return a, scanLine(row, &a)
+}
+
+// scanLine reads attemptLine into a, and what follows it into the others.
+func scanLine(row pgx.CollectableRow, a *gateway.Attempt, others ...any) error {
 	var took, dns, connect, tls, firstByte int64
-	err = row.Scan(&a.DeliveryID, &a.N, &a.AccountID, &a.EndpointID, &a.EventID, &a.Trigger, &a.StartedAt, &took,
+	err := row.Scan(append([]any{
+		&a.DeliveryID, &a.N, &a.AccountID, &a.EndpointID, &a.EventID, &a.Trigger, &a.StartedAt, &took,
 		&dns, &connect, &tls, &firstByte, &a.Outcome, &a.ErrorKind, &a.Detail, &a.StatusCode,
-		&a.RequestHeaders, &a.ResponseHeaders, &a.ResponseBody)
+	}, others...)...)
 	a.Duration = micros(took)
 	a.Timing = gateway.Timing{DNS: micros(dns), Connect: micros(connect), TLS: micros(tls), FirstByte: micros(firstByte)}
-	return a, err
+	return err
 }
 
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
@@ -69,6 +81,10 @@ type AttemptFilter struct {
 	Endpoint *gateway.EndpointID
 	Delivery *gateway.DeliveryID
 	Outcome  gateway.Outcome
+	// Failed leaves out those that succeeded.
+	Failed bool
+	// Cause is why it failed.
+	Cause *gateway.Cause
 	// Since and Until bound when it started: from Since, before Until.
 	Since, Until time.Time
 }
@@ -82,7 +98,8 @@ type AttemptCursor struct {
 
 // Attempts lists an account's attempts, those that started last first.
 func (s *Store) Attempts(ctx context.Context, account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) ([]gateway.Attempt, error) {
-	q := attemptsQuery(account, f, before, limit)
+	q := attemptsQuery(attemptFields, account, f)
+	q.addAttemptPlace(f, before, limit)
 	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
 	if err != nil {
 		return nil, wrap("list attempts", err)
@@ -91,9 +108,10 @@ func (s *Store) Attempts(ctx context.Context, account gateway.AccountID, f Attem
 	return attempts, wrap("list attempts", err)
 }
 
-func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) *query {
+// attemptsQuery asks for fields of attempts, without the place in the list.
+func attemptsQuery(fields string, account gateway.AccountID, f AttemptFilter) *query {
 	q := &query{}
-	q.add(`SELECT `+attemptFields+`
+	q.add(`SELECT `+fields+`
 		FROM attempts
 		WHERE account_id = `, account)
 	if f.Endpoint != nil {
@@ -104,9 +122,13 @@ func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCu
 	}
 	if f.Outcome != "" {
 		q.add(` AND outcome = `, string(f.Outcome))
-		if f.Outcome != gateway.OutcomeSucceeded {
-			q.put(` AND outcome <> 'succeeded'`)
-		}
+	}
+	if f.Cause != nil {
+		q.add(` AND error_kind = `, string(f.Cause.ErrorKind))
+		q.add(` AND status_code = `, f.Cause.StatusCode)
+	}
+	if f.Failed || f.Cause != nil || f.Outcome != "" && f.Outcome != gateway.OutcomeSucceeded {
+		q.put(` AND outcome <> 'succeeded'`)
 	}
 	if !f.Since.IsZero() {
 		q.add(` AND started_at >= `, f.Since)
@@ -116,13 +138,18 @@ func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCu
 		// No attempt is older than its event.
 		q.add(` AND delivery_id < `, gateway.FirstIDAt[gateway.DeliveryID](f.Until.Add(time.Millisecond)))
 	}
+	return q
+}
+
+// addAttemptPlace adds the order, and where in it the page is.
+func (q *query) addAttemptPlace(f AttemptFilter, before *AttemptCursor, limit int) {
 	if f.Delivery != nil {
 		// They start in the order of their numbers, in which the key has them.
 		if before != nil {
 			q.add(` AND n < `, before.N)
 		}
 		q.add(` ORDER BY n DESC LIMIT `, limit)
-		return q
+		return
 	}
 	if before != nil {
 		q.add(` AND (started_at, delivery_id, n) < (`, before.StartedAt)
@@ -131,29 +158,4 @@ func attemptsQuery(account gateway.AccountID, f AttemptFilter, before *AttemptCu
 		q.put(`)`)
 	}
 	q.add(` ORDER BY started_at DESC, delivery_id DESC, n DESC LIMIT `, limit)
-	return q
-}
-
-// Stats is what happened at an endpoint in a window.
-type Stats struct {
-	Succeeded, Rejected, Unreachable, Unknown int64
-	// Duration is the time of all attempts together.
-	Duration time.Duration
-}
-
-// EndpointStats adds up an endpoint's minutes since a time.
-func (s *Store) EndpointStats(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID, since time.Time) (Stats, error) {
-	var y Stats
-	var took int64
-	err := s.pool.QueryRow(ctx, `
-		SELECT coalesce(sum(succeeded), 0)::bigint, coalesce(sum(rejected), 0)::bigint,
-		       coalesce(sum(unreachable), 0)::bigint, coalesce(sum(unknown), 0)::bigint,
-		       coalesce(sum(duration_us), 0)::bigint
-		FROM rollups
-		WHERE endpoint_id = $1
-		  AND account_id = $2
-		  AND minute >= $3`, endpoint, account, since).
-		Scan(&y.Succeeded, &y.Rejected, &y.Unreachable, &y.Unknown, &took)
-	y.Duration = micros(took)
-	return y, wrap("add up rollups", err)
 }

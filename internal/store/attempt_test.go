@@ -92,6 +92,8 @@ func TestAttemptsFilters(t *testing.T) {
 		"delivery":    {store.AttemptFilter{Delivery: &second}, []gateway.AttemptID{a2}},
 		"rejected":    {store.AttemptFilter{Outcome: gateway.OutcomeRejected}, []gateway.AttemptID{a1}},
 		"succeeded":   {store.AttemptFilter{Outcome: gateway.OutcomeSucceeded}, []gateway.AttemptID{a2}},
+		"failed":      {store.AttemptFilter{Failed: true}, []gateway.AttemptID{a3, a1}},
+		"failed here": {store.AttemptFilter{Endpoint: &two.ID, Failed: true}, []gateway.AttemptID{}},
 		"unknown":     {store.AttemptFilter{Outcome: gateway.OutcomeUnknown}, []gateway.AttemptID{}},
 		"since":       {store.AttemptFilter{Since: now.Add(time.Second)}, []gateway.AttemptID{a3, a2}},
 		"until":       {store.AttemptFilter{Until: now.Add(2 * time.Second)}, []gateway.AttemptID{a2, a1}},

@@ -21,3 +21,84 @@ func (t Tx) Audit(ctx context.Context, account gateway.AccountID, actor gateway.
 		})
 	return wrap("write audit log", err)
 }
+
+// AuditLog lists what was done in an account, newest first.
+func (s *Store) AuditLog(ctx context.Context, account gateway.AccountID, page Page[gateway.AuditID]) ([]gateway.AuditEntry, error) {
+	low, high := page.bounds()
+	return s.audited(ctx, account, `
+		SELECT `+auditFields+`
+		FROM audit_log
+		WHERE account_id = @account
+		  AND id >= @low
+		  AND id < @high
+		ORDER BY id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"account": account, "low": low, "high": high, "limit": page.Limit})
+}
+
+// AuditOf lists what was done to objects, by their ids, newest first.
+func (s *Store) AuditOf(ctx context.Context, account gateway.AccountID, objects []string, limit int) ([]gateway.AuditEntry, error) {
+	return s.audited(ctx, account, `
+		SELECT `+auditFields+`
+		FROM audit_log
+		WHERE account_id = @account
+		  AND object = ANY (@objects)
+		ORDER BY id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"account": account, "objects": objects, "limit": limit})
+}
+
+const auditFields = `id, account_id, actor, action, object, detail, created_at`
+
+// audited reads entries and adds the names of those who acted.
+func (s *Store) audited(ctx context.Context, account gateway.AccountID, sql string, args pgx.NamedArgs) ([]gateway.AuditEntry, error) {
+	rows, err := s.pool.Query(ctx, sql, args)
+	if err != nil {
+		return nil, wrap("read audit log", err)
+	}
+	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e gateway.AuditEntry, err error) {
+		return e, row.Scan(&e.ID, &e.AccountID, &e.Actor, &e.Action, &e.Object, &e.Detail, &e.CreatedAt)
+	})
+	if err != nil {
+		return nil, wrap("read audit log", err)
+	}
+	names, err := s.actorNames(ctx, account, entries)
+	for i := range entries {
+		entries[i].ActorName = names[entries[i].Actor]
+	}
+	return entries, err
+}
+
+// actorNames reads the names of the people and the account's keys that acted.
+// People are named as they are called now, members or not: what they did stays.
+func (s *Store) actorNames(ctx context.Context, account gateway.AccountID, entries []gateway.AuditEntry) (map[gateway.Actor]string, error) {
+	var users []gateway.UserID
+	var keys []gateway.KeyID
+	for _, e := range entries {
+		if id, ok := e.Actor.User(); ok {
+			users = append(users, id)
+		} else if id, ok := e.Actor.Key(); ok {
+			keys = append(keys, id)
+		}
+	}
+	names := map[gateway.Actor]string{gateway.ActorRowlock: "Rowlock"}
+	if len(users)+len(keys) == 0 {
+		return names, nil
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT id, name FROM users WHERE id = ANY ($1)`, users).Query(nameInto[gateway.UserID](names))
+	batch.Queue(`SELECT id, name FROM api_keys WHERE id = ANY ($1) AND account_id = $2`, keys, account).Query(nameInto[gateway.KeyID](names))
+	return names, wrap("read who acted", s.pool.SendBatch(ctx, batch).Close())
+}
+
+func nameInto[I gateway.AnyID](names map[gateway.Actor]string) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var id I
+		var name string
+		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+			names[gateway.Actor(id.String())] = name
+			return nil
+		})
+		return err
+	}
+}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -277,6 +278,11 @@ func (s *Store) HeldAtActive(ctx context.Context, limit int) ([]SourceRef, error
 type SourceRef struct {
 	AccountID gateway.AccountID
 	SourceID  gateway.SourceID
+}
+
+// compare orders sources by account, as rows are locked.
+func (r SourceRef) compare(other SourceRef) int {
+	return cmp.Or(compareIDs(r.AccountID, other.AccountID), compareIDs(r.SourceID, other.SourceID))
 }
 
 // OverdueEvents returns events that are accepted and whose job is lost: they

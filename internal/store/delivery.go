@@ -13,7 +13,7 @@ import (
 const shownStatus = `CASE WHEN d.status IN ('pending', 'sending') AND p.state <> 'active' THEN 'held' ELSE d.status END`
 
 const deliveryFields = `d.id, d.account_id, d.event_id, d.endpoint_id, ` + shownStatus + `, d.trigger, d.attempts,
-	d.next_attempt_at, d.last_outcome, d.created_at, d.closed_at`
+	d.next_attempt_at, d.last_outcome, d.last_error_kind, d.last_status_code, d.created_at, d.closed_at`
 
 // DeliveryFilter narrows a list of deliveries; the zero value narrows nothing.
 type DeliveryFilter struct {
@@ -22,11 +22,22 @@ type DeliveryFilter struct {
 	// Status is a shown one: pending leaves held ones out.
 	Status  gateway.DeliveryStatus
 	Outcome gateway.Outcome
+	// Cause is why the last attempt failed.
+	Cause *gateway.Cause
+}
+
+// outcome is the last attempt's that is asked for, if any: also by its cause,
+// which without a status would be looked for in all deliveries.
+func (f DeliveryFilter) outcome() gateway.Outcome {
+	if f.Outcome == "" && f.Cause != nil && f.Status == "" {
+		return f.Cause.Outcome()
+	}
+	return f.Outcome
 }
 
 func scanDelivery(row pgx.CollectableRow) (d gateway.Delivery, err error) {
 	err = row.Scan(&d.ID, &d.AccountID, &d.EventID, &d.EndpointID, &d.Status, &d.Trigger, &d.Attempts,
-		&d.NextAttemptAt, &d.LastOutcome, &d.CreatedAt, &d.ClosedAt)
+		&d.NextAttemptAt, &d.LastOutcome, &d.LastCause.ErrorKind, &d.LastCause.StatusCode, &d.CreatedAt, &d.ClosedAt)
 	return d, err
 }
 
@@ -89,11 +100,15 @@ func (q *query) addDeliveryFilter(f DeliveryFilter, page Page[gateway.DeliveryID
 	if f.Event != nil {
 		q.add(` AND d.event_id = `, *f.Event)
 	}
-	if f.Outcome != "" {
-		q.add(` AND d.last_outcome = `, string(f.Outcome))
-		if f.Outcome != gateway.OutcomeSucceeded {
+	if outcome := f.outcome(); outcome != "" {
+		q.add(` AND d.last_outcome = `, string(outcome))
+		if outcome != gateway.OutcomeSucceeded {
 			q.put(` AND d.last_outcome <> 'succeeded'`)
 		}
+	}
+	if f.Cause != nil {
+		q.add(` AND d.last_error_kind = `, string(f.Cause.ErrorKind))
+		q.add(` AND d.last_status_code = `, f.Cause.StatusCode)
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 )
 
 const endpointFields = `id, account_id, uid, url, description, event_types, headers, retry_schedule_ms, timeout_ms, max_in_flight,
-	stop_on, state, disabled_reason, state_changed_at, consecutive_failures, created_at, updated_at`
+	stop_on, state, disabled_reason, state_changed_at, consecutive_failures, failing_since, created_at, updated_at`
 
 func scanEndpoint(row pgx.CollectableRow) (e gateway.Endpoint, err error) {
 	var schedule []int64
 	var timeout *int64
 	err = row.Scan(&e.ID, &e.AccountID, &e.UID, &e.URL, &e.Description, &e.EventTypes, &e.Headers, &schedule, &timeout, &e.MaxInFlight,
-		&e.StopOn, &e.State, &e.DisabledReason, &e.StateChangedAt, &e.ConsecutiveFailures, &e.CreatedAt, &e.UpdatedAt)
+		&e.StopOn, &e.State, &e.DisabledReason, &e.StateChangedAt, &e.ConsecutiveFailures, &e.FailingSince, &e.CreatedAt, &e.UpdatedAt)
 	e.RetrySchedule = fromMillis(schedule)
 	if timeout != nil {
 		e.Timeout = time.Duration(*timeout) * time.Millisecond

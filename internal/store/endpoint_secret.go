@@ -117,6 +117,25 @@ func (s *Store) EndpointSecrets(ctx context.Context, account gateway.AccountID, 
 	return s.readEndpointSecrets(ctx, s.pool, account, endpoint)
 }
 
+// EndpointSecretTimes lists an endpoint's live secrets, newest first, without
+// their values: from when to when each of them signs.
+func (s *Store) EndpointSecretTimes(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID) ([]gateway.Secret, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, created_at, ends_at
+		FROM endpoint_secrets
+		WHERE endpoint_id = $1
+		  AND account_id = $2
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())
+		ORDER BY id DESC`, endpoint, account)
+	if err != nil {
+		return nil, wrap("list endpoint secrets", err)
+	}
+	live, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one gateway.Secret, err error) {
+		return one, row.Scan(&one.ID, &one.CreatedAt, &one.EndsAt)
+	})
+	return live, wrap("list endpoint secrets", err)
+}
+
 func (s *Store) readEndpointSecrets(ctx context.Context, q querier, account gateway.AccountID, endpoint gateway.EndpointID) ([]gateway.Secret, error) {
 	rows, err := q.Query(ctx, `
 		SELECT id, sealed, created_at, ends_at

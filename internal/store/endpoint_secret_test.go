@@ -38,6 +38,10 @@ func TestEndpointSecretsAreSealed(t *testing.T) {
 	if diff := cmp.Diff([]string{"second", "first"}, b.liveSecrets(t, e.ID)); diff != "" {
 		t.Error(diff)
 	}
+	times, err := b.EndpointSecretTimes(t.Context(), b.account, e.ID)
+	if err != nil || len(times) != 2 || times[0].Value+times[1].Value != "" || times[0].CreatedAt.IsZero() {
+		t.Errorf("without their values: %v, %v", times, err)
+	}
 	b.in(t, func(tx store.Tx) error {
 		live, err := tx.EndpointSecrets(t.Context(), b.account, e.ID)
 		if len(live) != 2 {

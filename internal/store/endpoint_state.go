@@ -44,7 +44,7 @@ func (t Tx) ResumeEndpoint(ctx context.Context, account gateway.AccountID, id ga
 	}
 	rows, err := t.tx.Query(ctx, `
 		UPDATE endpoints
-		SET state = 'active', disabled_reason = '', consecutive_failures = 0, failure_counted_at = NULL, updated_at = now(),
+		SET state = 'active', disabled_reason = '', consecutive_failures = 0, failure_counted_at = NULL, failing_since = NULL, updated_at = now(),
 		    state_changed_at = CASE state WHEN 'active' THEN state_changed_at ELSE now() END
 		WHERE id = $1
 		  AND account_id = $2

@@ -85,27 +85,3 @@ func (x *explained) changingState() []call {
 		done("delete source", func(ctx context.Context, tx store.Tx) error { return tx.DeleteSource(ctx, account, x.source) }),
 	}
 }
-
-// people come and go.
-func (x *explained) people() []call {
-	return []call{
-		done("a new account and its owner", func(ctx context.Context, tx store.Tx) error {
-			account := gateway.Account{ID: gateway.AccountID(x.b.clock.NewID()), Name: "New", Slug: "new"}
-			if err := tx.CreateAccount(ctx, account); err != nil {
-				return err
-			}
-			user := store.User{ID: gateway.UserID(x.b.clock.NewID()), Email: "someone@example.com", Name: "Someone"}
-			if err := tx.CreateUser(ctx, user, ""); err != nil {
-				return err
-			}
-			if err := tx.AddMember(ctx, account.ID, user.ID, store.RoleOwner); err != nil {
-				return err
-			}
-			_, err := tx.ClaimInstance(ctx, user.ID)
-			return err
-		}),
-		done("a new API key", func(ctx context.Context, tx store.Tx) error {
-			return tx.CreateAPIKey(ctx, x.owner.ID, gateway.APIKey{ID: gateway.KeyID(x.b.clock.NewID()), Name: "k"}, [32]byte{1})
-		}),
-	}
-}

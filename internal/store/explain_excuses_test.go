@@ -3,7 +3,7 @@ package store_test
 // byID are the methods that are given an id, and read one day of each table.
 var byID = []string{
 	"Store.Event", "Store.Body", "Store.DeliverySummary",
-	"Store.Delivery", "Store.DeliveryAttempts", "Store.Attempt",
+	"Store.Delivery", "Store.DeliveryAttempts", "Store.Attempt", "Store.EventAttempts", "Store.Request",
 	"Tx.DeliveryInTx", "Tx.EventDeliveries", "Tx.Reopen", "Tx.CancelDelivery",
 	"Tx.ReopenEvent", "Tx.DeletePayload", "Tx.InsertTested", "Tx.ExpireDay", "Tx.NoteOpen",
 }
@@ -14,5 +14,9 @@ var excuses = []struct{ method, what, part, why string }{
 	{"Store.DeliverySummary", sorted, "", "it counts one event's deliveries"},
 	{"Store.Deliveries", sorted, "CROSS JOIN LATERAL", "each endpoint gives a page at the most"},
 	{"Store.TrimRequests", readsMany, "", "it counts what each source keeps, in the index alone"},
+	{"Store.Failures", sorted, "", "it groups those of a bounded number"},
+	{"Store.SourceCounts", sorted, "requests", "it counts what each source keeps by its cause"},
+	{"Store.EndpointHealth", readsMany, "", "it counts each endpoint's in the index alone, up to a bound"},
+	{"Store.EventAttempts", sorted, "", "it puts one event's attempts in the order of time"},
 	{"Tx.TakeUndecided", sorted, "", "it was given the ids, and locks in their order"},
 }

@@ -112,11 +112,14 @@ func (x *explained) attemptLists() (all []call) {
 	for _, outcome := range gateway.Outcomes {
 		filters[string(outcome)] = store.AttemptFilter{Outcome: outcome}
 	}
+	filters["failed"] = store.AttemptFilter{Failed: true}
 	for name, f := range filters {
 		for _, p := range x.parts() {
 			f.Since, f.Until = p.since, p.until
 			for to, endpoint := range x.endpoints() {
-				f.Endpoint = endpoint
+				if f.Endpoint = endpoint; f.Failed && endpoint == nil {
+					continue // is asked of one endpoint at a time
+				}
 				all = append(all, x.attemptList(name+to, f, p))
 			}
 		}
@@ -159,8 +162,11 @@ func (x *explained) requestLists() (all []call) {
 		for _, cause := range []string{"", gateway.CauseDuplicate, "none"} {
 			for _, p := range x.parts() {
 				name := fmt.Sprintf("requests of %s by %s, %s", source, cause, p.name)
+				page := pageOf(p, gateway.RequestID(x.event.ID))
 				all = append(all, only(name, func(ctx context.Context) ([]gateway.Request, error) {
-					return x.Requests(ctx, x.owner.ID, source, cause, pageOf(p, gateway.RequestID(x.event.ID)))
+					return x.Requests(ctx, x.owner.ID, source, cause, page)
+				}), only("lines of "+name, func(ctx context.Context) ([]gateway.Request, error) {
+					return x.RequestLines(ctx, x.owner.ID, source, cause, page)
 				}))
 			}
 		}

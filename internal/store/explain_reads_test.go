@@ -67,6 +67,9 @@ func (x *explained) ownerReads() []call {
 		only("endpoint's secrets", func(ctx context.Context) ([]gateway.Secret, error) {
 			return x.EndpointSecrets(ctx, account, x.endpoint)
 		}),
+		only("endpoint secrets' times", func(ctx context.Context) ([]gateway.Secret, error) {
+			return x.EndpointSecretTimes(ctx, account, x.endpoint)
+		}),
 		inTx("endpoint's secrets in a transaction", func(ctx context.Context, tx store.Tx) ([]gateway.Secret, error) {
 			return tx.EndpointSecrets(ctx, account, x.endpoint)
 		}),

@@ -13,7 +13,7 @@ import (
 // calls are all of them: what writes goes last, and the lane's end at the very
 // end.
 func (x *explained) calls() []call {
-	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.accepting(), x.deciding(), x.delivering(),
+	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.deciding(), x.delivering(),
 		x.editing(), x.changingState(), x.people(), x.housekeeping(), x.lanes())
 }
 
@@ -79,7 +79,7 @@ func (x *explained) deciding() []call {
 			return tx.SetDecisions(ctx, []store.Decision{{ID: x.event.ID, Status: gateway.EventNoEndpoints}})
 		}),
 		done("add usage", func(ctx context.Context, tx store.Tx) error {
-			return tx.AddUsage(ctx, "n", map[gateway.AccountID]store.Usage{x.owner.ID: {Events: 1, Bytes: 1}})
+			return tx.AddUsage(ctx, "n", map[store.SourceRef]store.Usage{{AccountID: x.owner.ID, SourceID: x.source}: {Events: 1, Bytes: 1}})
 		}),
 		inTx("reopen event", func(ctx context.Context, tx store.Tx) (bool, error) {
 			return tx.ReopenEvent(ctx, x.owner.ID, x.event.ID, gateway.ReprocessableStatuses)
@@ -107,7 +107,7 @@ func (x *explained) delivering() []call {
 			return err
 		}),
 		done("add tally", func(ctx context.Context, tx store.Tx) error {
-			return tx.AddTally(ctx, x.lane, "n", store.Tally{Succeeded: 1})
+			return tx.AddTally(ctx, x.lane, "n", store.Stats{Succeeded: 1})
 		}),
 		done("reset failures", func(ctx context.Context, tx store.Tx) error { return tx.ResetFailures(ctx, x.lane) }),
 		inTx("count failure", func(ctx context.Context, tx store.Tx) (bool, error) { return tx.CountFailure(ctx, x.lane, 100) }),

@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -88,14 +86,6 @@ func (u *uuidIn) ScanUUID(v pgtype.UUID) error {
 func compareIDs[I ~[16]byte](a, b I) int {
 	x, y := [16]byte(a), [16]byte(b)
 	return bytes.Compare(x[:], y[:])
-}
-
-// sortedIDs returns a map's keys in the order in which rows are locked.
-func sortedIDs[I interface {
-	comparable
-	~[16]byte
-}, V any](m map[I]V) []I {
-	return slices.SortedFunc(maps.Keys(m), compareIDs)
 }
 
 // texts turns named strings into plain ones, which the driver knows.

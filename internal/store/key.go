@@ -34,3 +34,66 @@ func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (gateway.APIKey
 	key, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[gateway.APIKey])
 	return key, wrap("find API key", err)
 }
+
+// APIKey reads a key, whether it has ended or not.
+func (s *Store) APIKey(ctx context.Context, account gateway.AccountID, id gateway.KeyID) (gateway.APIKey, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, account_id, name, hint, scopes, events_per_second, created_at, ends_at
+		FROM api_keys
+		WHERE id = $1
+		  AND account_id = $2`, id, account)
+	if err != nil {
+		return gateway.APIKey{}, wrap("read API key", err)
+	}
+	key, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[gateway.APIKey])
+	return key, wrap("read API key", err)
+}
+
+// APIKeys lists an account's keys, those that have ended included, newest
+// first.
+func (s *Store) APIKeys(ctx context.Context, account gateway.AccountID, page Page[gateway.KeyID]) ([]gateway.APIKey, error) {
+	low, high := page.bounds()
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, account_id, name, hint, scopes, events_per_second, created_at, ends_at
+		FROM api_keys
+		WHERE account_id = @account
+		  AND id >= @low
+		  AND id < @high
+		ORDER BY id DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"account": account, "low": low, "high": high, "limit": page.Limit})
+	if err != nil {
+		return nil, wrap("list API keys", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[gateway.APIKey])
+	return keys, wrap("list API keys", err)
+}
+
+// EndAPIKey makes a key end now and tells whether that changed anything: one
+// that has ended is left as it is. One that is not there is
+// gateway.ErrNotFound.
+//
+// The promise: of two presses of one button, one has an effect.
+func (t Tx) EndAPIKey(ctx context.Context, account gateway.AccountID, id gateway.KeyID) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE api_keys
+		SET ends_at = clock_timestamp()
+		WHERE id = $1
+		  AND account_id = $2
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())`, id, account)
+	if err != nil || tag.RowsAffected() == 1 {
+		return err == nil, wrap("end API key", err)
+	}
+	var there bool
+	err = t.tx.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT
+			FROM api_keys
+			WHERE id = $1
+			  AND account_id = $2
+		)`, id, account).Scan(&there)
+	if err == nil && !there {
+		err = gateway.ErrNotFound
+	}
+	return false, wrap("end API key", err)
+}

@@ -52,3 +52,19 @@ func TestEndedAPIKeyIsNotFound(t *testing.T) {
 		t.Errorf("an unknown key: %v, want ErrNotFound", err)
 	}
 }
+
+// A key is read whether it has ended or not, by its account alone.
+func TestAPIKey(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	key := gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), AccountID: b.account, Name: "ci", Hint: "abcd", Scopes: gateway.Scopes}
+	b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, [32]byte{7}) })
+	b.in(t, func(tx store.Tx) error { _, err := tx.EndAPIKey(t.Context(), b.account, key.ID); return err })
+	got, err := b.APIKey(t.Context(), b.account, key.ID)
+	if err != nil || got.Name != "ci" || got.EndsAt == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := b.APIKey(t.Context(), b.newAccount(t, "other"), key.ID); !errors.Is(err, gateway.ErrNotFound) {
+		t.Errorf("another account: %v", err)
+	}
+}

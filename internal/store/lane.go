@@ -115,7 +115,9 @@ func (t Tx) TakeOver(ctx context.Context, lane Lane) (int64, error) {
 			    next_attempt_at = CASE WHEN attempts < 65535 THEN next_attempt_at END,
 			    priority = 0,
 			    closed_at = CASE WHEN attempts < 65535 THEN NULL ELSE now() END,
-			    last_outcome = 'unknown'
+			    last_outcome = 'unknown',
+			    last_error_kind = '',
+			    last_status_code = 0
 			WHERE endpoint_id = $1
 			  AND account_id = $2
 			  AND status = 'sending'

@@ -46,9 +46,9 @@ func (s *Store) PruneKeys(ctx context.Context, part int, since, before time.Time
 	return pruned, until, wrap("prune event keys", err)
 }
 
-// PruneRollups deletes minutes before a time, at most limit a call, and returns
-// how many. The confirmed deliveries that they count are added to usage, which
-// is kept. While another node is at it, nothing is done.
+// PruneRollups deletes minutes, and longer spans, that began before a time, at
+// most limit a call, and returns how many. The confirmed deliveries that the
+// minutes count are added to usage, which is kept. While another node is at it, nothing is done.
 func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (pruned int64, err error) {
 	err = s.pool.QueryRow(ctx, `
 		WITH pruned AS (
@@ -57,10 +57,12 @@ func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (
 			  AND ctid = ANY (ARRAY(
 				SELECT r.ctid
 				FROM endpoints p
+				CROSS JOIN (VALUES (1), (15), (120)) AS s (span)
 				CROSS JOIN LATERAL (
 					SELECT ctid
 					FROM rollups
 					WHERE endpoint_id = p.id
+					  AND span = s.span
 					  AND minute < $1
 					ORDER BY minute
 					LIMIT $2
@@ -68,15 +70,16 @@ func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (
 				LIMIT $2
 			))
 			  AND minute < $1
-			RETURNING account_id, minute, node, succeeded
+			RETURNING account_id, minute, span, node, succeeded
 		), kept AS (
 			INSERT INTO usage (account_id, hour, node, events, bytes, deliveries)
 			SELECT account_id, date_trunc('hour', minute), node, 0, 0, sum(succeeded)
 			FROM pruned
-			WHERE succeeded > 0
+			WHERE span = 1
+			  AND succeeded > 0
 			GROUP BY 1, 2, 3
 			ORDER BY 1, 2, 3
-			ON CONFLICT (account_id, hour, node) DO UPDATE
+			ON CONFLICT (account_id, hour, source_id, node) DO UPDATE
 			SET deliveries = usage.deliveries + EXCLUDED.deliveries
 		)
 		SELECT count(*)

@@ -31,28 +31,23 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 	if len(results) == 0 {
 		return changed, nil
 	}
-	var ids []gateway.DeliveryID
-	var numbers []int
-	var statuses, outcomes []string
-	var nexts []*time.Time
+	var c resultColumns
 	for i := range results {
-		r := &results[i]
-		ids = append(ids, r.Attempt.DeliveryID)
-		numbers = append(numbers, r.Attempt.N)
-		statuses = append(statuses, string(r.Status))
-		outcomes = append(outcomes, string(r.Attempt.Outcome))
-		nexts = append(nexts, nullTime(r.NextAttemptAt))
+		c.add(&results[i])
 	}
-	low, high := idRange(ids)
+	low, high := idRange(c.ids)
 	batch := &pgx.Batch{}
 	batch.Queue(`
 		UPDATE deliveries d
 		SET status = u.status,
 		    next_attempt_at = u.next,
 		    last_outcome = NULLIF(u.outcome, ''),
+		    last_error_kind = u.kind,
+		    last_status_code = u.code,
 		    priority = GREATEST(d.priority, 1),
 		    closed_at = CASE WHEN u.status <> 'pending' THEN now() END
-		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) AS u (id, n, status, outcome, next)
+		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[], $10::text[], $11::int[])
+		  AS u (id, n, status, outcome, next, kind, code)
 		WHERE d.id = u.id
 		  AND d.id = ANY ($1)
 		  AND d.id BETWEEN $6 AND $7
@@ -60,7 +55,7 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 		  AND d.fence = $8
 		  AND d.attempts = u.n
 		RETURNING d.id, d.attempts`,
-		ids, numbers, statuses, outcomes, nexts, low, high, lane.Fence, string(gateway.DeliverySending)).
+		c.ids, c.numbers, c.statuses, c.outcomes, c.nexts, low, high, lane.Fence, string(gateway.DeliverySending), c.kinds, c.codes).
 		Query(func(rows pgx.Rows) error {
 			var id gateway.DeliveryID
 			var n int
@@ -72,6 +67,24 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 		})
 	queueAttempts(batch, lane, results)
 	return changed, wrap("record results", t.tx.SendBatch(ctx, batch).Close())
+}
+
+// resultColumns turns results into the arrays that one UPDATE takes.
+type resultColumns struct {
+	ids                       []gateway.DeliveryID
+	numbers, codes            []int
+	statuses, outcomes, kinds []string
+	nexts                     []*time.Time
+}
+
+func (c *resultColumns) add(r *Result) {
+	c.ids = append(c.ids, r.Attempt.DeliveryID)
+	c.numbers = append(c.numbers, r.Attempt.N)
+	c.codes = append(c.codes, r.Attempt.StatusCode)
+	c.statuses = append(c.statuses, string(r.Status))
+	c.outcomes = append(c.outcomes, string(r.Attempt.Outcome))
+	c.kinds = append(c.kinds, string(r.Attempt.ErrorKind))
+	c.nexts = append(c.nexts, nullTime(r.NextAttemptAt))
 }
 
 // queueAttempts adds the statement that stores the attempts.
@@ -138,51 +151,13 @@ func (c *attemptColumns) add(a *gateway.Attempt) {
 	c.responseBodies = append(c.responseBodies, notNil(a.ResponseBody))
 }
 
-// Tally is what happened at an endpoint, to be added to its minute.
-type Tally struct {
-	Succeeded, Rejected, Unreachable, Unknown int64
-	Duration                                  time.Duration
-}
-
-// Count adds one attempt.
-func (y *Tally) Count(outcome gateway.Outcome, took time.Duration) {
-	switch outcome {
-	case gateway.OutcomeSucceeded:
-		y.Succeeded++
-	case gateway.OutcomeRejected:
-		y.Rejected++
-	case gateway.OutcomeUnreachable:
-		y.Unreachable++
-	case gateway.OutcomeUnknown:
-		y.Unknown++
-	}
-	y.Duration += took
-}
-
-// AddTally adds to the endpoint's present minute, on a row of this node alone.
-func (t Tx) AddTally(ctx context.Context, lane Lane, node string, y Tally) error {
-	if y == (Tally{}) {
-		return nil
-	}
-	_, err := t.tx.Exec(ctx, `
-		INSERT INTO rollups AS r (minute, endpoint_id, node, account_id, succeeded, rejected, unreachable, unknown, duration_us)
-		VALUES (date_trunc('minute', now()), $1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (endpoint_id, minute, node) DO UPDATE
-		SET succeeded = r.succeeded + EXCLUDED.succeeded,
-		    rejected = r.rejected + EXCLUDED.rejected,
-		    unreachable = r.unreachable + EXCLUDED.unreachable,
-		    unknown = r.unknown + EXCLUDED.unknown,
-		    duration_us = r.duration_us + EXCLUDED.duration_us`,
-		lane.EndpointID, node, lane.AccountID, y.Succeeded, y.Rejected, y.Unreachable, y.Unknown, y.Duration.Microseconds())
-	return wrap("add to rollup", err)
-}
-
 // ResetFailures ends a run of failures after a success.
 func (t Tx) ResetFailures(ctx context.Context, lane Lane) error {
 	_, err := t.tx.Exec(ctx, `
 		UPDATE endpoints
 		SET consecutive_failures = 0,
-		    failure_counted_at = NULL
+		    failure_counted_at = NULL,
+		    failing_since = NULL
 		WHERE id = $1
 		  AND account_id = $2
 		  AND consecutive_failures <> 0`, lane.EndpointID, lane.AccountID)
@@ -199,6 +174,7 @@ func (t Tx) CountFailure(ctx context.Context, lane Lane, limit int) (disabled bo
 		UPDATE endpoints
 		SET consecutive_failures = consecutive_failures + 1,
 		    failure_counted_at = now(),
+		    failing_since = COALESCE(failing_since, now()),
 		    state = CASE WHEN consecutive_failures + 1 >= $3 THEN 'disabled' ELSE state END,
 		    disabled_reason = CASE WHEN consecutive_failures + 1 >= $3 THEN $4 ELSE disabled_reason END,
 		    state_changed_at = CASE WHEN consecutive_failures + 1 >= $3 THEN now() ELSE state_changed_at END

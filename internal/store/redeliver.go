@@ -44,7 +44,7 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		  AND e.id >= $6
 		  AND e.id < $7
 		  AND e.payload_deleted_at IS NULL
-		  AND d.attempts = $3
+		  AND d.attempts = $3::bigint
 		  AND d.attempts <= $5
 		  AND EXISTS (SELECT FROM endpoints p WHERE p.id = d.endpoint_id AND p.deleted_at IS NULL)
 		  AND d.status IN ('pending', 'delivered', 'failed', 'suppressed', 'cancelled', 'expired')`,
@@ -89,10 +89,11 @@ func (t Tx) InsertTested(ctx context.Context, a gateway.Attempt, status gateway.
 	lane := Lane{AccountID: a.AccountID, EndpointID: a.EndpointID}
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		INSERT INTO deliveries (id, account_id, event_id, endpoint_id, status, trigger, attempts, step, last_outcome, closed_at)
-		VALUES ($1, $2, $3, $4, $5, 'test', 1, 1, $6, now())
+		INSERT INTO deliveries (id, account_id, event_id, endpoint_id, status, trigger, attempts, step,
+		                        last_outcome, last_error_kind, last_status_code, closed_at)
+		VALUES ($1, $2, $3, $4, $5, 'test', 1, 1, $6, $7, $8, now())
 		ON CONFLICT (id) DO NOTHING`,
-		a.DeliveryID, a.AccountID, a.EventID, a.EndpointID, string(status), string(a.Outcome))
+		a.DeliveryID, a.AccountID, a.EventID, a.EndpointID, string(status), string(a.Outcome), string(a.ErrorKind), a.StatusCode)
 	queueAttempts(batch, lane, []Result{{Attempt: a}})
 	return wrap("store the test delivery", t.tx.SendBatch(ctx, batch).Close())
 }

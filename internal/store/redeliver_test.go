@@ -198,4 +198,7 @@ func TestInsertTested(t *testing.T) {
 	if got, err := b.Attempt(t.Context(), b.account, a.ID()); err != nil || got.StatusCode != 500 || got.Trigger != gateway.TriggerTest {
 		t.Errorf("attempt %+v, %v", got, err)
 	}
+	if got := b.delivery(t, a.DeliveryID).LastCause; got.StatusCode != 500 {
+		t.Errorf("last cause %+v", got)
+	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,11 +36,23 @@ func scanRequest(row pgx.CollectableRow) (r gateway.Request, err error) {
 	return r, err
 }
 
+// requestLine is requestFields without what is read of one request alone.
+const requestLine = `id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, method, path, query, ''::bytea, ''::bytea, body_size`
+
 // Requests lists a source's requests, newest first; an empty cause lists all.
 func (s *Store) Requests(ctx context.Context, account gateway.AccountID, source gateway.SourceID, cause string, page Page[gateway.RequestID]) ([]gateway.Request, error) {
+	return s.listRequests(ctx, requestFields, account, source, cause, page)
+}
+
+// RequestLines is Requests without headers and bodies, for who lists many.
+func (s *Store) RequestLines(ctx context.Context, account gateway.AccountID, source gateway.SourceID, cause string, page Page[gateway.RequestID]) ([]gateway.Request, error) {
+	return s.listRequests(ctx, requestLine, account, source, cause, page)
+}
+
+func (s *Store) listRequests(ctx context.Context, fields string, account gateway.AccountID, source gateway.SourceID, cause string, page Page[gateway.RequestID]) ([]gateway.Request, error) {
 	low, high := page.bounds()
 	q := &query{}
-	q.add(`SELECT `+requestFields+`
+	q.add(`SELECT `+fields+`
 		FROM requests
 		WHERE source_id = `, source)
 	q.add(` AND account_id = `, account)
@@ -55,6 +68,54 @@ func (s *Store) Requests(ctx context.Context, account gateway.AccountID, source 
 	requests, err := pgx.CollectRows(rows, scanRequest)
 	return requests, wrap("list requests", err)
 }
+
+// Request reads one request of a source.
+func (s *Store) Request(ctx context.Context, account gateway.AccountID, source gateway.SourceID, id gateway.RequestID) (gateway.Request, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+requestFields+`
+		FROM requests
+		WHERE id = $1
+		  AND source_id = $2
+		  AND account_id = $3`, id, source, account)
+	if err != nil {
+		return gateway.Request{}, wrap("read request", err)
+	}
+	request, err := pgx.CollectExactlyOneRow(rows, scanRequest)
+	return request, s.missing(ctx, account, id.Time(), wrap("read request", err))
+}
+
+// RequestSource tells to which source a request of the account came.
+func (s *Store) RequestSource(ctx context.Context, account gateway.AccountID, id gateway.RequestID) (source gateway.SourceID, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT source_id
+		FROM requests
+		WHERE id = $1
+		  AND account_id = $2`, id, account).Scan(&source)
+	return source, s.missing(ctx, account, id.Time(), wrap("find request", err))
+}
+
+// EventRequests lists the newest requests that were duplicates of an event.
+func (s *Store) EventRequests(ctx context.Context, account gateway.AccountID, event gateway.EventID, limit int) ([]gateway.Request, error) {
+	// A duplicate comes after the first, but for what clocks differ by.
+	since := gateway.FirstIDAt[gateway.RequestID](event.Time().Add(-clockSlack))
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+requestFields+`
+		FROM requests
+		WHERE event_id = $1
+		  AND account_id = $2
+		  AND id >= $3
+		  AND `+notAhead+`
+		ORDER BY id DESC
+		LIMIT $4`, event, account, since, limit)
+	if err != nil {
+		return nil, wrap("list the event's requests", err)
+	}
+	requests, err := pgx.CollectRows(rows, scanRequest)
+	return requests, wrap("list the event's requests", err)
+}
+
+// clockSlack is more than the clocks of two nodes ever differ by.
+const clockSlack = time.Minute
 
 // TrimRequests deletes all but the newest keep requests of each source, at most
 // limit rows a call, and returns how many went.

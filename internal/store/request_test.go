@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -44,6 +45,11 @@ func TestRequestsAreStoredAsGiven(t *testing.T) {
 	bare.Body = gateway.Body{Path: none, Query: none, Headers: none, Data: none}
 	if diff := cmp.Diff([]gateway.Request{bare, full}, b.requests(t, source, "")); diff != "" {
 		t.Error(diff)
+	}
+	lines, err := b.RequestLines(t.Context(), b.account, source, "", store.Page[gateway.RequestID]{Limit: 9})
+	full.Body.Headers, full.Body.Data = none, none
+	if diff := cmp.Diff([]gateway.Request{bare, full}, lines); diff != "" || err != nil {
+		t.Errorf("lines: %s, %v", diff, err)
 	}
 }
 
@@ -130,5 +136,68 @@ func TestTrimRequestsTogether(t *testing.T) {
 	wantErrors(t, errs, poolSize, nil)
 	if left := len(b.requests(t, source, "")); left != 5 {
 		t.Errorf("%d requests are left, want 5", left)
+	}
+}
+
+func TestRequestByID(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	source, other := b.newSource(t).ID, b.newSource(t).ID
+	r := b.request(source, "too_old")
+	r.Body.Data = []byte("body")
+	b.insertRequests(t, r)
+	got, err := b.Request(t.Context(), b.account, source, r.ID)
+	if err != nil || got.ID != r.ID || got.Cause != "too_old" || string(got.Body.Data) != "body" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, ask := range map[string]func() (gateway.Request, error){
+		"another source":  func() (gateway.Request, error) { return b.Request(t.Context(), b.account, other, r.ID) },
+		"another account": func() (gateway.Request, error) { return b.Request(t.Context(), b.newAccount(t, "other"), source, r.ID) },
+		"nobody's": func() (gateway.Request, error) {
+			return b.Request(t.Context(), b.account, source, gateway.RequestID(b.clock.NewID()))
+		},
+	} {
+		if _, err := ask(); !errors.Is(err, gateway.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEventRequests(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	source := b.newSource(t).ID
+	ids := b.accepted(t, source, 3)
+	var all []gateway.Request
+	for i, event := range []int{0, 1, 0, 0} {
+		r := b.request(source, gateway.CauseDuplicate)
+		r.EventID, r.BodyDiffers = &ids[event], i == 2
+		all = append(all, r)
+	}
+	b.insertRequests(t, append(all, b.request(source, "too_old"))...)
+	stranger := b.newAccount(t, "other")
+	for name, c := range map[string]struct {
+		account gateway.AccountID
+		event   gateway.EventID
+		limit   int
+		want    []int
+	}{
+		"several":         {b.account, ids[0], 10, []int{3, 2, 0}},
+		"the newest":      {b.account, ids[0], 2, []int{3, 2}},
+		"one":             {b.account, ids[1], 10, []int{1}},
+		"none":            {b.account, ids[2], 10, nil},
+		"another account": {stranger, ids[0], 10, nil},
+	} {
+		found, err := b.EventRequests(t.Context(), c.account, c.event, c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, r := range found {
+			got = append(got, slices.IndexFunc(all, func(a gateway.Request) bool { return a.ID == r.ID && a.BodyDiffers == r.BodyDiffers }))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }

@@ -188,3 +188,25 @@ func TestPruneRollupsKeepsTheCount(t *testing.T) {
 		t.Errorf("node two counts %d", n)
 	}
 }
+
+// Longer spans go with their minutes, and are not counted twice.
+func TestPruneRollupsOfAllSpans(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e := b.newEndpoint(t).ID
+	now := b.clock.Now().UTC()
+	for _, age := range []time.Duration{0, 48 * time.Hour} {
+		for _, span := range []int{1, 15, 120} {
+			b.tally(t, e, now.Add(-age).Truncate(2*time.Hour), span, 10)
+		}
+	}
+	if n, err := b.PruneRollups(t.Context(), now.Add(-24*time.Hour), 100); n != 3 || err != nil {
+		t.Errorf("pruned %d, %v, want each old span", n, err)
+	}
+	if n := b.count(t, `SELECT count(DISTINCT span) FROM rollups`); n != 3 {
+		t.Errorf("%d young spans are left, want 3", n)
+	}
+	if n := b.count(t, `SELECT sum(deliveries)::int FROM usage`); n != 10 {
+		t.Errorf("%d deliveries are counted in usage, want the 10 of the minute", n)
+	}
+}

@@ -74,6 +74,10 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 			live, err := b.EndpointSecrets(ctx, b.account, b.endpoint)
 			return no(len(live) > 0, err)
 		},
+		"EndpointSecretTimes": func(store.Tx) error {
+			live, err := b.EndpointSecretTimes(ctx, b.account, b.endpoint)
+			return no(len(live) > 0, err)
+		},
 		"Source":         func(store.Tx) error { _, err := b.Source(ctx, b.account, b.source); return err },
 		"SourceByUID":    func(store.Tx) error { _, err := b.SourceByUID(ctx, b.account, "mine"); return err },
 		"LockSource":     func(tx store.Tx) error { _, err := tx.LockSource(ctx, b.account, b.source); return err },

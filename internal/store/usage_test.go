@@ -11,23 +11,26 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// Transactions of several nodes that count for the same accounts at once lose
+// Transactions of several nodes that count for the same sources at once lose
 // nothing and do not wait in a circle.
 func TestUsageAddsUp(t *testing.T) {
 	t.Parallel()
 	const n = 20
 	b := newBundle(t)
 	accounts := []gateway.AccountID{b.account, b.newAccount(t, "b"), b.newAccount(t, "c"), b.newAccount(t, "idle")}
+	sources := []gateway.SourceID{gateway.SourceID(b.clock.NewID()), gateway.SourceID(b.clock.NewID())}
 	errs := b.wide(t, n).atOnce(t.Context(), n, func(tx store.Tx, i int) error {
-		counts := map[gateway.AccountID]store.Usage{}
+		counts := map[store.SourceRef]store.Usage{}
 		for k, account := range accounts[:3] {
-			counts[account] = store.Usage{Events: int64(k + 1), Bytes: int64(10 * (k + 1))}
+			for _, source := range sources {
+				counts[store.SourceRef{AccountID: account, SourceID: source}] = store.Usage{Events: int64(k + 1), Bytes: int64(10 * (k + 1))}
+			}
 		}
 		return errors.Join(tx.AddUsage(t.Context(), []string{"one", "two"}[i%2], counts), tx.AddUsage(t.Context(), "one", nil))
 	})
 	wantErrors(t, errs, n, nil)
 	for k, account := range accounts {
-		want := [2]int{n * (k + 1), 10 * n * (k + 1)}
+		want := [2]int{2 * n * (k + 1), 2 * 10 * n * (k + 1)}
 		if k == 3 {
 			want = [2]int{}
 		}
@@ -45,7 +48,7 @@ func TestUsageOfARollBackIsTakenAway(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	err := b.InTx(t.Context(), func(tx store.Tx) error {
-		counts := map[gateway.AccountID]store.Usage{b.account: {Events: 1, Bytes: 1}}
+		counts := map[store.SourceRef]store.Usage{{AccountID: b.account}: {Events: 1, Bytes: 1}}
 		return errors.Join(tx.AddUsage(t.Context(), "node", counts), errRollBack)
 	})
 	if n := b.count(t, `SELECT count(*) FROM usage`); n != 0 || !errors.Is(err, errRollBack) {

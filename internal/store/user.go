@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 )
@@ -10,10 +9,9 @@ import (
 // User is a person who can be a member of accounts. The hash of the password
 // is no part of it, so that it cannot be shown by accident.
 type User struct {
-	ID        gateway.UserID
-	Email     string
-	Name      string
-	CreatedAt time.Time
+	ID    gateway.UserID
+	Email string
+	Name  string
 }
 
 // Role is what a member may do in an account.
@@ -59,4 +57,58 @@ func (t Tx) ClaimInstance(ctx context.Context, user gateway.UserID) (bool, error
 		VALUES ($1)
 		ON CONFLICT DO NOTHING`, user)
 	return tag.RowsAffected() == 1, wrap("claim instance", err)
+}
+
+// SetPassword replaces the hash of a person's password and tells whether it
+// did.
+//
+// The promise: a password is changed by who knows the present one. The hash
+// that was checked must still be there.
+func (t Tx) SetPassword(ctx context.Context, user gateway.UserID, from, to string) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE users
+		SET password_hash = $3
+		WHERE id = $1
+		  AND password_hash = $2`, user, from, to)
+	return tag.RowsAffected() == 1, wrap("set password", err)
+}
+
+// ResetPassword replaces the hash of a person's password, whatever it was, and
+// returns the person's address.
+func (t Tx) ResetPassword(ctx context.Context, user gateway.UserID, hash string) (email string, err error) {
+	err = t.tx.QueryRow(ctx, `
+		UPDATE users
+		SET password_hash = $2
+		WHERE id = $1
+		RETURNING email`, user, hash).Scan(&email)
+	return email, wrap("reset password", err)
+}
+
+// RenameUser sets a person's name; one who is not there is gateway.ErrNotFound.
+func (s *Store) RenameUser(ctx context.Context, user gateway.UserID, name string) error {
+	tag, err := s.pool.Exec(ctx, `
+		UPDATE users
+		SET name = $2
+		WHERE id = $1`, user, name)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = gateway.ErrNotFound
+	}
+	return wrap("rename user", err)
+}
+
+// VisitAccount remembers the account that a person looks at, if it is another
+// than before and they are a member of it.
+func (s *Store) VisitAccount(ctx context.Context, user gateway.UserID, account gateway.AccountID) error {
+	_, err := s.pool.Exec(ctx, `
+		UPDATE users
+		SET last_account_id = $2
+		WHERE id = $1
+		  AND last_account_id IS DISTINCT FROM $2
+		  AND EXISTS (
+			SELECT
+			FROM members
+			WHERE account_id = $2
+			  AND user_id = $1
+		)`, user, account)
+	return wrap("remember the account", err)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/store"
@@ -70,7 +71,14 @@ func newBundle(t *testing.T) *bundle {
 	pgtest.Background(t, sending.Run)
 	// Nobody is woken but by jobs.
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: node})
-	b.client, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{Log: log, Node: node, Decide: b.decide, Deliver: sending}))
+	// Nobody takes mails at this address.
+	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log, URL: "smtp://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.client, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
+		Log: log, Node: node, Decide: b.decide, Deliver: sending, Notify: mails,
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/notify"
 )
 
 const (
@@ -26,6 +27,9 @@ const (
 	// deliverWorkers is how many wake-ups are handled at once; each takes no
 	// time.
 	deliverWorkers = 32
+	// mailWorkers is how many mails are handed in at once: few, as mail servers
+	// like it.
+	mailWorkers = 2
 	// jobTimeout bounds one job. Draining a lane is not part of its job.
 	jobTimeout = 30 * time.Second
 	// keepCompleted is how long a done job can be seen.
@@ -38,6 +42,7 @@ type Options struct {
 	Node    string
 	Decide  *decide.Service
 	Deliver *deliver.Service
+	Notify  *notify.Service
 }
 
 // Config is the queue's client's: the queues, and the worker of every job.
@@ -48,6 +53,7 @@ func Config(o Options) *river.Config {
 		Queues: map[string]river.QueueConfig{
 			job.QueueProcess: {MaxWorkers: processWorkers},
 			job.QueueDeliver: {MaxWorkers: deliverWorkers},
+			job.QueueMail:    {MaxWorkers: mailWorkers},
 		},
 		Workers:                     registry(o),
 		FetchCooldown:               fetchCooldown,
@@ -62,5 +68,6 @@ func registry(o Options) *river.Workers {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &process{decide: o.Decide})
 	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
+	river.AddWorker(workers, &sendMail{notify: o.Notify})
 	return workers
 }

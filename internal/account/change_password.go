@@ -1,0 +1,61 @@
+package account
+
+import (
+	"context"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// ChangePassword sets a new password for a person who knows the present one.
+// All their sessions end, the links in mails that could set another, too, and
+// a new session begins, whose token it returns. They are told by mail. Errors:
+// gateway.InvalidError (password); ErrWrongCredentials and *LockedError about
+// the present one, as of LogIn.
+func (s *Service) ChangePassword(ctx context.Context, of Session, current, password string, d Device) (token string, err error) {
+	if err := checkPassword(password); err != nil {
+		return "", err
+	}
+	proven, err := s.prove(ctx, Credentials{Email: of.Email, Password: current, Address: d.Address})
+	if err != nil {
+		return "", err
+	}
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return "", err
+	}
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
+		if err := check(tx.SetPassword(ctx, of.Person.ID, proven.PasswordHash, hash))(ErrWrongCredentials); err != nil {
+			return err
+		}
+		if err := s.passwordIsNew(ctx, tx, of.Person.ID, of.Email); err != nil {
+			return err
+		}
+		token, err = s.addSession(ctx, tx, Proven{of.Person.ID, hash}, d)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// passwordIsNew ends what the former password has let in, and tells the person.
+func (s *Service) passwordIsNew(ctx context.Context, tx store.Tx, user gateway.UserID, email string) error {
+	if _, err := tx.EndSessions(ctx, user, gateway.SessionID{}); err != nil {
+		return err
+	}
+	if err := tx.EndPasswordResets(ctx, user); err != nil {
+		return err
+	}
+	return s.addMail(ctx, tx, passwordChangedMail(s.baseURL, email))
+}
+
+// Rename sets a person's name. Errors: gateway.InvalidError (name).
+func (s *Service) Rename(ctx context.Context, user gateway.UserID, name string) error {
+	name, err := checkName("name", name)
+	if err != nil {
+		return err
+	}
+	return s.store.RenameUser(ctx, user, name)
+}

@@ -1,0 +1,52 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// addMail writes a mail in the transaction that earns it, and has it sent if
+// mails are.
+func (s *Service) addMail(ctx context.Context, tx store.Tx, m store.Mail) error {
+	m.ID = gateway.MailID(s.clock.NewID())
+	if err := tx.AddMail(ctx, m, s.smtp); err != nil || !s.smtp {
+		return err
+	}
+	return tx.Enqueue(ctx, job.Mail{MailID: m.ID})
+}
+
+func resetMail(baseURL, to, token string) store.Mail {
+	return store.Mail{To: to, Subject: "Set a new password for Rowlock", Body: fmt.Sprintf(`Somebody, most likely you, asked for a new password for %[1]s.
+
+Set it here within %[2]d minutes:
+
+%[1]s/reset/%[3]s
+
+If it was not you, do nothing: the password stays as it is.
+`, baseURL, int(resetLives/time.Minute), token)}
+}
+
+func passwordChangedMail(baseURL, to string) store.Mail {
+	return store.Mail{To: to, Subject: "Your password for Rowlock was changed", Body: fmt.Sprintf(`Your password for %[1]s was changed, and you were logged out everywhere else.
+
+If it was not you, set a new one now:
+
+%[1]s/forgot
+`, baseURL)}
+}
+
+func inviteMail(baseURL, to, token string) store.Mail {
+	return store.Mail{To: to, Subject: "You are invited to Rowlock", Body: fmt.Sprintf(`You are invited to sign up at %[1]s, with this mail address.
+
+Do it here within %[2]d days:
+
+%[1]s/invite/%[3]s
+
+If you do not know what this is, do nothing.
+`, baseURL, int(inviteLives/(24*time.Hour)), token)}
+}

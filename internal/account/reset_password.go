@@ -1,0 +1,89 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/secret"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// resetLives is how long a link that sets a new password can be used.
+	resetLives = time.Hour
+	// resetTries is how many of them can be asked for in resetLives, so that
+	// nobody's mailbox is filled.
+	resetTries = 3
+)
+
+// RequestReset sends the person with this address a link that sets a new
+// password. It answers the same when nobody has the address, or too many links
+// were asked for, and does the same work but for the mail itself. The error is
+// gateway.InvalidError (email) for what is no address, or one of ours.
+func (s *Service) RequestReset(ctx context.Context, email string) error {
+	email, err := checkEmail(email)
+	if err != nil {
+		return err
+	}
+	login, err := s.store.LoginByEmail(ctx, email)
+	if err != nil {
+		return err
+	}
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
+		try := store.Try{Subject: resetSubject(email), Most: resetTries, Window: resetLives}
+		if err := tx.ReserveTry(ctx, try); err != nil || login.User.IsZero() {
+			return err
+		}
+		token := secret.NewToken("")
+		if err := tx.CreatePasswordReset(ctx, login.User, tokenHash(token), resetLives); err != nil {
+			return err
+		}
+		return s.addMail(ctx, tx, resetMail(s.baseURL, login.Email, token))
+	})
+	if _, tooMany := errors.AsType[*store.TryLimitError](err); tooMany {
+		return nil
+	}
+	return err
+}
+
+// ResetOpen tells whether a link that sets a new password can be used.
+func (s *Service) ResetOpen(ctx context.Context, token string) (bool, error) {
+	return s.store.PasswordResetOpen(ctx, tokenHash(token))
+}
+
+// Reset sets a new password by a link from a mail, once. All sessions of the
+// person end, and they are told by mail. Errors: gateway.InvalidError
+// (password); gateway.ErrNotFound for a link that was used or is over.
+func (s *Service) Reset(ctx context.Context, token, password string) error {
+	if err := check(s.ResetOpen(ctx, token))(gateway.ErrNotFound); err != nil {
+		return err // before work is done for nothing
+	}
+	if err := checkPassword(password); err != nil {
+		return err
+	}
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		user, err := tx.UsePasswordReset(ctx, tokenHash(token))
+		if err != nil {
+			return err
+		}
+		email, err := tx.ResetPassword(ctx, user, hash)
+		if err != nil {
+			return err
+		}
+		// Who reads the mail is let in, however often others have tried.
+		if err := tx.ForgiveAllTries(ctx, loginSubject(email)); err != nil {
+			return err
+		}
+		return s.passwordIsNew(ctx, tx, user, email)
+	})
+}
+
+// resetSubject names links for an address in the table of tries.
+func resetSubject(email string) [32]byte { return sha256.Sum256([]byte("reset\x00" + email)) }

@@ -1,0 +1,140 @@
+package account
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/secret"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+const (
+	// idle is how long a session lives without being used: over a working day.
+	idle = 12 * time.Hour
+	// longest is how long it lives at all.
+	longest = 7 * 24 * time.Hour
+	// keptIdle and longestKept are the same for who asked to stay logged in.
+	keptIdle    = 30 * 24 * time.Hour
+	longestKept = 180 * 24 * time.Hour
+	// touchEvery is how often it is noted at the most that a session is used.
+	touchEvery = time.Minute
+	// maxAgent is how much of a client's name is kept, in bytes.
+	maxAgent = 300
+)
+
+type (
+	// Session is a person's log-in in one browser, as long as it lives.
+	Session = store.Session
+	// Person is who a session belongs to.
+	Person = store.Person
+	// Flash is a message for the next page of a session.
+	Flash = store.Flash
+)
+
+// Device is where somebody logs in.
+type Device struct {
+	// Address is the client's IP address, and Agent what it calls itself; both
+	// are shown to the person alone.
+	Address, Agent string
+	// Keep tells that the person wants to stay logged in.
+	Keep bool
+}
+
+// StartSession makes a session of a person who has proven who they are, and
+// returns its token, which is not kept anywhere. The session that the client
+// had before, by its token, ends in the same transaction, whoever it belonged
+// to: no token that was known before a log-in is of use after it. When the
+// password was changed since it was proven it is ErrWrongCredentials.
+func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldToken string) (token string, err error) {
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
+		// The person's row goes first, as where a password is changed, so that
+		// none waits for another in a circle.
+		if token, err = s.addSession(ctx, tx, who, d); err != nil || oldToken == "" {
+			return err
+		}
+		return tx.EndSessionByHash(ctx, tokenHash(oldToken))
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+func (s *Service) addSession(ctx context.Context, tx store.Tx, who Proven, d Device) (string, error) {
+	token := secret.NewToken("")
+	n := store.NewSession{
+		ID: gateway.SessionID(s.clock.NewID()), User: who.User, PasswordHash: who.passwordHash, Hash: tokenHash(token),
+		Keep: d.Keep, Address: visible(d.Address), Agent: visible(d.Agent),
+		Idle: idle, Longest: longest,
+	}
+	if d.Keep {
+		n.Idle, n.Longest = keptIdle, longestKept
+	}
+	return token, check(tx.CreateSession(ctx, n))(ErrWrongCredentials)
+}
+
+// visible keeps what a client says of itself, as far as it can be stored and
+// shown.
+func visible(text string) string {
+	text = strings.ToValidUTF8(text, "")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+	return strings.ToValidUTF8(text[:min(len(text), maxAgent)], "")
+}
+
+// Session finds the session with this token and notes that it is used, which
+// lets its end slide. One that has ended, or never was, is gateway.ErrNotFound.
+func (s *Service) Session(ctx context.Context, token string) (Session, error) {
+	if token == "" {
+		return Session{}, gateway.ErrNotFound
+	}
+	found, err := s.store.SessionByHash(ctx, tokenHash(token))
+	if err != nil || s.clock.Now().Sub(found.SeenAt) < touchEvery {
+		return found, err
+	}
+	seenAt, endsAt, touched, err := s.store.TouchSession(ctx, found.ID, touchEvery)
+	if touched {
+		found.SeenAt, found.EndsAt = seenAt, endsAt
+	}
+	return found, err
+}
+
+// Sessions lists a person's live sessions, newest first.
+func (s *Service) Sessions(ctx context.Context, user gateway.UserID) ([]Session, error) {
+	return s.store.Sessions(ctx, user)
+}
+
+// EndSession ends one session of a person. One that is not there, or another
+// person's, is gateway.ErrNotFound.
+func (s *Service) EndSession(ctx context.Context, user gateway.UserID, id gateway.SessionID) error {
+	return s.store.EndSession(ctx, user, id)
+}
+
+// EndOtherSessions ends all sessions of a person but one, and returns how many
+// these were. The zero id keeps none.
+func (s *Service) EndOtherSessions(ctx context.Context, user gateway.UserID, keep gateway.SessionID) (ended int64, err error) {
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
+		ended, err = tx.EndSessions(ctx, user, keep)
+		return err
+	})
+	return ended, err
+}
+
+// SetFlash keeps a message for the next page of a session, in place of one
+// that is waiting. It may carry a secret: it is sealed.
+func (s *Service) SetFlash(ctx context.Context, of Session, f Flash) error {
+	return s.store.SetFlash(ctx, of.Person.ID, of.ID, f)
+}
+
+// TakeFlash returns the message that waits for this page of a session, by the
+// page's path, to one caller alone; nil when there is none.
+func (s *Service) TakeFlash(ctx context.Context, of Session, page string) ([]byte, error) {
+	return s.store.TakeFlash(ctx, of.Person.ID, of.ID, page)
+}

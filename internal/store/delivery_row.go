@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// DeliveryRow is a delivery as a line among others, with what its endpoint is
+// called.
+type DeliveryRow struct {
+	gateway.Delivery
+
+	Endpoint EndpointLabel
+}
+
+// DeliveryRows lists an account's deliveries, newest event first. An event's
+// own are all in the list of its filter.
+func (s *Store) DeliveryRows(ctx context.Context, account gateway.AccountID, f DeliveryFilter, page Page[gateway.DeliveryID]) ([]DeliveryRow, error) {
+	deliveries, err := s.Deliveries(ctx, account, f, page)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]gateway.EndpointID, len(deliveries))
+	for i := range deliveries {
+		ids[i] = deliveries[i].EndpointID
+	}
+	labels, err := s.EndpointLabels(ctx, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]DeliveryRow, len(deliveries))
+	for i, d := range deliveries {
+		list[i] = DeliveryRow{Delivery: d, Endpoint: labels[d.EndpointID]}
+	}
+	return list, nil
+}
+
+// Progress is how far an event's deliveries got.
+type Progress struct {
+	// Total is how many there are, Delivered how many were confirmed, Failed
+	// how many were given up.
+	Total, Delivered, Failed int
+	// Open is how many are still to be sent, Held how many of these wait for
+	// their endpoint to be active, Retrying how many of them failed before.
+	Open, Held, Retrying int
+	// NextAttemptAt is the soonest of those that are open and not held.
+	NextAttemptAt *time.Time
+}
+
+// Progress tells how far a page of events got. One without a delivery is not in
+// the map.
+func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events []gateway.EventID) (map[gateway.EventID]Progress, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	lows, highs := make([]gateway.DeliveryID, len(events)), make([]gateway.DeliveryID, len(events))
+	for i, id := range events {
+		lows[i], highs[i] = sameMillisecond(id)
+	}
+	low, _ := idRange(lows)
+	_, high := idRange(highs)
+	// Each event's are counted by themselves, so that they are found by the
+	// primary key, whatever the planner thinks of the others.
+	rows, err := s.pool.Query(ctx, `
+		SELECT u.id, c.total, c.delivered, c.failed, c.open, c.held, c.retrying, c.next
+		FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS u (id, low, high)
+		CROSS JOIN LATERAL (
+			SELECT count(*) AS total,
+			       count(*) FILTER (WHERE d.status = 'delivered') AS delivered,
+			       count(*) FILTER (WHERE d.status = 'failed') AS failed,
+			       count(*) FILTER (WHERE d.status IN ('pending', 'sending')) AS open,
+			       count(*) FILTER (WHERE d.status IN ('pending', 'sending') AND p.state <> 'active') AS held,
+			       count(*) FILTER (WHERE d.status IN ('pending', 'sending') AND d.last_outcome <> 'succeeded') AS retrying,
+			       min(d.next_attempt_at) FILTER (WHERE d.status = 'pending' AND p.state = 'active') AS next
+			FROM deliveries d
+			JOIN endpoints p
+			  ON p.id = d.endpoint_id
+			WHERE d.event_id = u.id
+			  AND d.id >= u.low
+			  AND d.id < u.high
+			  AND d.account_id = $1
+			  AND d.id >= $5
+			  AND d.id < $6
+		) c
+		WHERE c.total > 0`, account, events, lows, highs, low, high)
+	if err != nil {
+		return nil, wrap("count what is delivered", err)
+	}
+	progress, err := collectProgress(rows)
+	return progress, wrap("count what is delivered", err)
+}
+
+func collectProgress(rows pgx.Rows) (map[gateway.EventID]Progress, error) {
+	progress := map[gateway.EventID]Progress{}
+	var id gateway.EventID
+	var p Progress
+	_, err := pgx.ForEachRow(rows, []any{&id, &p.Total, &p.Delivered, &p.Failed, &p.Open, &p.Held, &p.Retrying, &p.NextAttemptAt}, func() error {
+		progress[id] = p
+		p.NextAttemptAt = nil
+		return nil
+	})
+	return progress, err
+}

@@ -1,0 +1,200 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// people come and go. Whoever is asked for outside of the transaction is not
+// there: the plans are the same.
+func (x *explained) people() []call {
+	return slices.Concat(x.founding(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
+}
+
+// newUser makes a person in the transaction.
+func (x *explained) newUser(ctx context.Context, tx store.Tx) (store.User, error) {
+	user := store.User{ID: gateway.UserID(x.b.clock.NewID()), Email: "someone@example.com", Name: "Someone"}
+	return user, tx.CreateUser(ctx, user, "")
+}
+
+// withUser is a call within the transaction, on a person made in it.
+func (x *explained) withUser(name string, do func(context.Context, store.Tx, store.User) error) call {
+	return done(name, func(ctx context.Context, tx store.Tx) error {
+		user, err := x.newUser(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, tx, user)
+	})
+}
+
+func (x *explained) founding() []call {
+	strangers := gateway.UserID(x.b.clock.NewID())
+	return []call{
+		x.withUser("a new account and its owner", func(ctx context.Context, tx store.Tx, user store.User) error {
+			account := gateway.Account{ID: gateway.AccountID(x.b.clock.NewID()), Name: "New", Slug: "new"}
+			if err := tx.CreateAccount(ctx, account); err != nil {
+				return err
+			}
+			if err := tx.AddMember(ctx, account.ID, user.ID, store.RoleOwner); err != nil {
+				return err
+			}
+			_, err := tx.ClaimInstance(ctx, user.ID)
+			return err
+		}),
+		inTx("rename account", func(ctx context.Context, tx store.Tx) (bool, error) { return tx.RenameAccount(ctx, x.owner.ID, "x") }),
+		only("memberships", func(ctx context.Context) ([]store.Membership, error) { return x.Memberships(ctx, strangers) }),
+		missing("membership", func(ctx context.Context) error { _, err := x.Membership(ctx, x.owner.ID, strangers); return err }),
+		missing("membership by slug", func(ctx context.Context) error {
+			_, err := x.MembershipBySlug(ctx, "acme", strangers)
+			return err
+		}),
+		done("visit", func(ctx context.Context, _ store.Tx) error { return x.VisitAccount(ctx, strangers, x.owner.ID) }),
+		missing("rename user", func(ctx context.Context) error { return x.RenameUser(ctx, strangers, "x") }),
+		only("all accounts", func(ctx context.Context) ([]store.InstanceAccount, error) {
+			return x.InstanceAccounts(ctx, store.Page[gateway.AccountID]{Limit: listed})
+		}),
+	}
+}
+
+func (x *explained) sessions() []call {
+	stranger, session := gateway.UserID(x.b.clock.NewID()), gateway.SessionID(x.b.clock.NewID())
+	return []call{
+		x.withUser("create session", func(ctx context.Context, tx store.Tx, user store.User) error {
+			_, err := tx.CreateSession(ctx, store.NewSession{ID: session, User: user.ID, Idle: time.Hour, Longest: time.Hour})
+			return err
+		}),
+		missing("session", func(ctx context.Context) error { _, err := x.SessionByHash(ctx, [32]byte{}); return err }),
+		done("touch session", func(ctx context.Context, _ store.Tx) error {
+			_, _, _, err := x.TouchSession(ctx, session, time.Minute)
+			return err
+		}),
+		only("sessions", func(ctx context.Context) ([]store.Session, error) { return x.Sessions(ctx, stranger) }),
+		missing("end session", func(ctx context.Context) error { return x.EndSession(ctx, stranger, session) }),
+		done("end session by token", func(ctx context.Context, tx store.Tx) error { return tx.EndSessionByHash(ctx, [32]byte{}) }),
+		inTx("end sessions", func(ctx context.Context, tx store.Tx) (int64, error) { return tx.EndSessions(ctx, stranger, session) }),
+		missing("set flash", func(ctx context.Context) error { return x.SetFlash(ctx, stranger, session, store.Flash{}) }),
+		only("take flash", func(ctx context.Context) ([]byte, error) { return x.TakeFlash(ctx, stranger, session, "/") }),
+		done("prune sessions", func(ctx context.Context, _ store.Tx) error { return x.PruneSessions(ctx) }),
+	}
+}
+
+func (x *explained) comingIn() []call {
+	invitation := gateway.InvitationID(x.b.clock.NewID())
+	return []call{
+		only("has owner", x.HasOwner),
+		inTx("owns the instance", func(ctx context.Context, tx store.Tx) (bool, error) {
+			return tx.OwnsInstance(ctx, gateway.UserID(x.b.clock.NewID()))
+		}),
+		only("create set-up token", func(ctx context.Context) (bool, error) { return x.CreateSetupToken(ctx, [32]byte{}) }),
+		done("set-up token", func(ctx context.Context, _ store.Tx) error {
+			_, _, err := x.SetupTokenOpen(ctx, [32]byte{})
+			return err
+		}),
+		inTx("use set-up token", func(ctx context.Context, tx store.Tx) (bool, error) { return tx.UseSetupToken(ctx, [32]byte{}) }),
+		done("end set-up tokens", func(ctx context.Context, tx store.Tx) error { return tx.EndSetupTokens(ctx) }),
+		done("prune set-up tokens", func(ctx context.Context, _ store.Tx) error { return x.PruneSetupTokens(ctx) }),
+		x.withUser("invite", func(ctx context.Context, tx store.Tx, user store.User) error {
+			if _, err := tx.ClaimInstance(ctx, user.ID); err != nil {
+				return err
+			}
+			err := tx.CreateInvitation(ctx, store.Invitation{ID: invitation, CreatedBy: user.ID}, [32]byte{1}, time.Hour)
+			if err != nil {
+				return err
+			}
+			_, err = tx.UseInvitation(ctx, [32]byte{1}, user.ID, user.Email)
+			return err
+		}),
+		missing("invitation", func(ctx context.Context) error { _, err := x.OpenInvitation(ctx, [32]byte{}); return err }),
+		missing("end invitation", func(ctx context.Context) error { return x.EndInvitation(ctx, invitation) }),
+		only("invitations", func(ctx context.Context) ([]store.Invitation, error) {
+			return x.Invitations(ctx, store.Page[gateway.InvitationID]{Limit: listed})
+		}),
+	}
+}
+
+func (x *explained) passwords() []call {
+	try := store.Try{Subject: [32]byte{1}, Address: "192.0.2.1", Most: 1, Window: time.Hour}
+	return []call{
+		done("reserve a try", func(ctx context.Context, tx store.Tx) error {
+			err := tx.ReserveTry(ctx, try)
+			if _, full := errors.AsType[*store.TryLimitError](tx.ReserveTry(ctx, try)); err == nil && !full {
+				err = errors.New("a second try was counted")
+			}
+			return err
+		}),
+		done("forgive tries", func(ctx context.Context, tx store.Tx) error {
+			return errors.Join(tx.ReturnTry(ctx, try.Subject, ""), tx.ForgiveTries(ctx, try.Subject, try.Address), tx.ForgiveAllTries(ctx, try.Subject))
+		}),
+		done("prune tries", func(ctx context.Context, _ store.Tx) error { return x.PruneTries(ctx) }),
+		only("log-in", func(ctx context.Context) (store.Login, error) { return x.LoginByEmail(ctx, "nobody@example.com") }),
+		x.withUser("passwords", func(ctx context.Context, tx store.Tx, user store.User) error {
+			if err := tx.CreatePasswordReset(ctx, user.ID, [32]byte{1}, time.Hour); err != nil {
+				return err
+			}
+			if _, err := tx.UsePasswordReset(ctx, [32]byte{1}); err != nil {
+				return err
+			}
+			_, setErr := tx.SetPassword(ctx, user.ID, "", "x")
+			_, resetErr := tx.ResetPassword(ctx, user.ID, "y")
+			return errors.Join(setErr, resetErr, tx.EndPasswordResets(ctx, user.ID))
+		}),
+		only("password reset", func(ctx context.Context) (bool, error) { return x.PasswordResetOpen(ctx, [32]byte{}) }),
+		done("prune password resets", func(ctx context.Context, _ store.Tx) error { return x.PrunePasswordResets(ctx) }),
+	}
+}
+
+func (x *explained) mails() []call {
+	id := gateway.MailID(x.b.clock.NewID())
+	return []call{
+		done("add mail", func(ctx context.Context, tx store.Tx) error {
+			return tx.AddMail(ctx, store.Mail{ID: id, To: "a@example.com", Subject: "s", Body: "b"}, true)
+		}),
+		inTx("late mails", func(ctx context.Context, tx store.Tx) ([]gateway.MailID, error) {
+			return tx.LateMails(ctx, time.Hour, 1)
+		}),
+		missing("take mail", func(ctx context.Context) error { _, err := x.TakeMail(ctx, id, nil); return err }),
+		done("mail due", func(ctx context.Context, tx store.Tx) error {
+			if err := tx.MailDue(ctx, id); !errors.Is(err, gateway.ErrNotFound) {
+				return errors.Join(errors.New("something was due"), err)
+			}
+			return nil
+		}),
+		missing("mail by id", func(ctx context.Context) error { _, err := x.MailByID(ctx, id); return err }),
+		done("mail sent", func(ctx context.Context, _ store.Tx) error { return x.MailSent(ctx, id) }),
+		done("mail failed", func(ctx context.Context, _ store.Tx) error { return x.MailFailed(ctx, id, "why", true) }),
+		only("mails", func(ctx context.Context) ([]store.Mail, error) {
+			return x.Mails(ctx, store.Page[gateway.MailID]{Limit: listed})
+		}),
+		done("prune mails", func(ctx context.Context, _ store.Tx) error { return x.PruneMails(ctx, time.Hour, time.Hour) }),
+	}
+}
+
+func (x *explained) keys() []call {
+	key := gateway.APIKey{ID: gateway.KeyID(x.b.clock.NewID()), Name: "k"}
+	return []call{
+		done("a new API key and its end", func(ctx context.Context, tx store.Tx) error {
+			if err := tx.CreateAPIKey(ctx, x.owner.ID, key, [32]byte{1}); err != nil {
+				return err
+			}
+			for range 2 {
+				if _, err := tx.EndAPIKey(ctx, x.owner.ID, key.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		missing("one API key", func(ctx context.Context) error {
+			_, err := x.APIKey(ctx, x.owner.ID, gateway.KeyID(x.b.clock.NewID()))
+			return err
+		}),
+		only("API keys", func(ctx context.Context) ([]gateway.APIKey, error) {
+			return x.APIKeys(ctx, x.owner.ID, store.Page[gateway.KeyID]{Limit: listed})
+		}),
+	}
+}

@@ -14,6 +14,9 @@ GOLANGCI_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rowlock/tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 
+# templ at the version that go.mod has; looked up only where it is used.
+TEMPL = go run github.com/a-h/templ/cmd/templ@$(shell go list -m -f '{{.Version}}' github.com/a-h/templ)
+
 # Runs its arguments beside a throw-away PostgreSQL and stops it afterwards.
 WITHPG := go run ./internal/pgtest/withpg
 
@@ -37,13 +40,25 @@ run: export ROWLOCK_ALLOW_NETWORKS ?= 127.0.0.0/8,::1/128
 run: build ## build, and start everything on an embedded PostgreSQL under ./data
 	@exec ./bin/rowlock serve
 
+# What is built is committed, so that go build needs no Node.
+.PHONY: assets
+assets: static/build/node_modules ## build static/assets and the icons (needs Node 20)
+	cd static/build && npm run --silent build
+
+static/build/node_modules: static/build/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm is missing: apt-get install nodejs npm (Node 20 or newer)' >&2; exit 1; }
+	cd static/build && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
 .PHONY: generate
-generate: ## write the generated files anew
+generate: assets ## write the generated files anew
+	$(TEMPL) generate -log-level warn -path web
 	go generate ./...
 
 .PHONY: fmt
-fmt: $(GOLANGCI) ## format the Go files
+fmt: $(GOLANGCI) ## format the Go files and the templates
 	$(GOLANGCI) fmt ./...
+	$(TEMPL) fmt -log-level warn web
 
 .PHONY: lint
 lint: $(GOLANGCI) ## go vet and golangci-lint

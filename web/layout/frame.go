@@ -1,0 +1,183 @@
+// Package layout draws what stands around every page: the document's head, the
+// navigation, who is logged in, the message of the last action.
+package layout
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Product is what the product is called in titles.
+const Product = "Rowlock"
+
+// Frame is what stands around a page. Every page's view holds one.
+type Frame struct {
+	// Title stands in the browser's tab, before the product's name.
+	Title string
+	// Section is the navigation's current entry, one of the Section constants.
+	Section string
+	// Theme is "light", "dark", or empty for the system's.
+	Theme string
+	// KeysOff tells that single-key shortcuts are off.
+	KeysOff bool
+	// Here is the address of this page, path and query, for forms that come
+	// back to it.
+	Here string
+	// Person is who is logged in.
+	Person Person
+	// Account is the account that the page belongs to; zero outside of any.
+	Account Account
+	// Accounts are those that the switcher offers.
+	Accounts []Account
+	// Failed is how many failed deliveries the navigation counts, and
+	// FailedMore that there are more.
+	Failed     int
+	FailedMore bool
+	// Toast is the message of the last action; nil is none.
+	Toast *Toast
+	// Live makes the page listen for hints; nil does not.
+	Live *Live
+}
+
+// Person is who is logged in.
+type Person struct {
+	Name, Email string
+	// InstanceOwner shows the pages of the instance.
+	InstanceOwner bool
+}
+
+// Account is one tenant, as the navigation shows it.
+type Account struct {
+	Name string
+	// Path is where its pages are, such as /a/acme, without a slash at the end.
+	Path string
+	// Role is the person's role, in words.
+	Role string
+}
+
+// Toast is a message about what was just done.
+type Toast struct {
+	// Tone is "ok" or "bad".
+	Tone string
+	Text string
+}
+
+// Live is the stream of hints that a page listens to.
+type Live struct {
+	// Stream is the stream's address.
+	Stream string
+	// Since is the point up to which the page shows everything.
+	Since string
+}
+
+// The sections of the navigation.
+const (
+	SectionOverview   = "overview"
+	SectionEvents     = "events"
+	SectionFailures   = "failures"
+	SectionSources    = "sources"
+	SectionEndpoints  = "endpoints"
+	SectionDeliveries = "deliveries"
+	SectionKeys       = "keys"
+	SectionSettings   = "settings"
+	SectionAccounts   = "instance-accounts"
+	SectionMail       = "instance-mail"
+)
+
+// entry is a line of the navigation.
+type entry struct {
+	section, label, icon, href string
+	// key follows g on the keyboard.
+	key string
+}
+
+// group is some entries under a label.
+type group struct {
+	label   string
+	entries []entry
+}
+
+// navigation lists the sections that this page's reader can go to.
+func (f Frame) navigation() []group {
+	var groups []group
+	if at := f.Account.Path; at != "" {
+		groups = append(groups,
+			group{"", []entry{
+				{SectionOverview, "Overview", "layout-dashboard", at, "o"},
+				{SectionEvents, "Events", "activity", at + "/events", "e"},
+				{SectionFailures, "Failures", "triangle-alert", at + "/failures", "f"},
+			}},
+			group{"Receive", []entry{
+				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
+			}},
+			group{"Deliver", []entry{
+				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},
+				{SectionDeliveries, "Deliveries", "send", at + "/deliveries", "d"},
+			}},
+			group{"Account", []entry{
+				{SectionKeys, "API keys", "key-round", at + "/settings/keys", "k"},
+				{SectionSettings, "Settings", "settings", at + "/settings", ""},
+			}},
+		)
+	}
+	if f.Person.InstanceOwner {
+		groups = append(groups, group{"Instance", []entry{
+			{SectionAccounts, "Accounts", "building-2", "/instance/accounts", ""},
+			{SectionMail, "Mail", "mail", "/instance/mail", ""},
+		}})
+	}
+	return groups
+}
+
+// documentTitle is what the browser's tab says.
+func (f Frame) documentTitle() string {
+	if f.Account.Name == "" {
+		return f.Title + " · " + Product
+	}
+	return f.Title + " · " + f.Account.Name + " · " + Product
+}
+
+// home is where the product's name leads.
+func (f Frame) home() string {
+	if f.Account.Path == "" {
+		return "/accounts"
+	}
+	return f.Account.Path
+}
+
+// nextTheme is what the theme's button changes to: system, light, dark, and
+// from the beginning.
+func (f Frame) nextTheme() string {
+	switch f.Theme {
+	case "":
+		return "light"
+	case "light":
+		return "dark"
+	default:
+		return "system"
+	}
+}
+
+// themeName is the theme in words.
+func (f Frame) themeName() string {
+	if f.Theme == "" {
+		return "system"
+	}
+	return f.Theme
+}
+
+// hereOrRoot is where a form of the frame comes back to.
+func (f Frame) hereOrRoot() string {
+	if !strings.HasPrefix(f.Here, "/") {
+		return "/"
+	}
+	return f.Here
+}
+
+// failedText is how many deliveries failed, "99+" if there are more.
+func (f Frame) failedText() string {
+	if f.FailedMore {
+		return strconv.Itoa(f.Failed) + "+"
+	}
+	return strconv.Itoa(f.Failed)
+}

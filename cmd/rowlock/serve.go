@@ -11,6 +11,7 @@ const allRoles = "web,api,ingest,worker"
 
 func newServe(p program) *cobra.Command {
 	var roles string
+	var kit bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the gateway",
@@ -28,14 +29,16 @@ second signal ends it at once.
   rowlock serve --roles api,ingest`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd, p, roles)
+			return serve(cmd, p, roles, kit)
 		},
 	}
 	cmd.Flags().StringVar(&roles, "roles", allRoles, "the parts that this process runs, separated by commas")
+	cmd.Flags().BoolVar(&kit, "kit", false, "serve a page of all components at /kit")
+	cmd.Flags().Lookup("kit").Hidden = true
 	return cmd
 }
 
-func serve(cmd *cobra.Command, p program, roles string) error {
+func serve(cmd *cobra.Command, p program, roles string, kit bool) error {
 	parsed, err := app.ParseRoles(roles)
 	if err != nil {
 		return badUsage("--roles: %w", err)
@@ -50,5 +53,6 @@ func serve(cmd *cobra.Command, p program, roles string) error {
 		Log:     newLogger(cmd.ErrOrStderr(), settings),
 		Version: versionText(),
 		Stdout:  cmd.OutOrStdout(),
+		Kit:     kit,
 	})
 }

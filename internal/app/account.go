@@ -44,7 +44,8 @@ func CreateAccount(ctx context.Context, c config.Config, log *slog.Logger, n New
 	if err := observe(ctx, s, now); err != nil {
 		return created, err
 	}
-	made, err := account.NewService(s, now).Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
+	accounts := account.NewService(account.Options{Store: s, Clock: now, Signup: c.Signup, BaseURL: string(c.BaseURL), SMTP: c.SMTPURL != ""})
+	made, err := accounts.Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
 	if err != nil {
 		return created, accountError(err)
 	}

@@ -15,25 +15,25 @@ func TestGreetListsWhatTheRolesServe(t *testing.T) {
 		apiLine    = "https://hooks.example.com/api/v1"
 		ingestLine = "https://hooks.example.com/ingest/"
 		account    = "rowlock account create"
-		noPages    = "no dashboard yet"
+		dashboard  = "  dashboard  https://hooks.example.com\n"
 	)
 	for csv, want := range map[string][]string{
-		"web,api,ingest,worker": {apiLine, ingestLine, account},
+		"web,api,ingest,worker": {apiLine, ingestLine, dashboard},
 		"api":                   {apiLine, account},
 		"ingest,worker":         {ingestLine},
 		"worker":                {},
-		"web":                   {noPages},
+		"web":                   {dashboard},
 	} {
 		roles, err := ParseRoles(csv)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		greet(ServeOptions{Config: config.Config{BaseURL: "https://hooks.example.com"}, Roles: roles, Version: "1.2.3", Stdout: &out})
+		greet(ServeOptions{Config: config.Config{BaseURL: "https://hooks.example.com"}, Roles: roles, Version: "1.2.3", Stdout: &out}, "")
 		if !strings.HasPrefix(out.String(), "Rowlock 1.2.3 is ready.\n") {
 			t.Errorf("%s: %s", csv, out.String())
 		}
-		for _, line := range []string{apiLine, ingestLine, account, noPages} {
+		for _, line := range []string{apiLine, ingestLine, account, dashboard} {
 			wanted := false
 			for _, w := range want {
 				wanted = wanted || w == line
@@ -41,6 +41,19 @@ func TestGreetListsWhatTheRolesServe(t *testing.T) {
 			if strings.Contains(out.String(), line) != wanted {
 				t.Errorf("%s: %q wanted: %v, in:\n%s", csv, line, wanted, out.String())
 			}
+		}
+	}
+}
+
+// An instance without an owner is told where its owner signs up.
+func TestGreetShowsTheSetupLink(t *testing.T) {
+	t.Parallel()
+	const link = "https://hooks.example.com/signup?setup=token"
+	for _, given := range []string{link, ""} {
+		var out bytes.Buffer
+		greet(ServeOptions{Roles: Roles{Web: true}, Stdout: &out}, given)
+		if shown := strings.Contains(out.String(), "  "+link+"\n"); shown != (given != "") {
+			t.Errorf("link %q: shown %v, in:\n%s", given, shown, out.String())
 		}
 	}
 }

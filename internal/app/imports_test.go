@@ -100,6 +100,7 @@ var libraries = map[string][]string{
 	"github.com/labstack/echo": {"internal/server"},
 	"github.com/riverqueue":    {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
 	"github.com/spf13/cobra":   {"cmd"},
+	"github.com/wneessen":      {"internal/notify"},
 }
 
 // standardOnly are rooms that import nothing from outside but Go's own

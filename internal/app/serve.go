@@ -26,6 +26,9 @@ type ServeOptions struct {
 	Version string
 	// Stdout is told the address, once it answers.
 	Stdout io.Writer
+	// Kit adds the page of all components to the dashboard, for who works on
+	// them.
+	Kit bool
 }
 
 const (
@@ -71,7 +74,10 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 
 // run starts the parts and waits for the end.
 func (v *services) run(ctx context.Context, o ServeOptions, db *database) error {
-	http := server.New(v.serverDeps(o)) //nolint:contextcheck // handlers have their request's
+	http, err := server.New(v.serverDeps(o)) //nolint:contextcheck // handlers have their request's
+	if err != nil {
+		return err
+	}
 	parts := v.start(ctx, o)
 	defer parts.stop() //nolint:contextcheck // what ends the process is over by then
 	if o.Roles.Worker {
@@ -84,7 +90,11 @@ func (v *services) run(ctx context.Context, o ServeOptions, db *database) error 
 		return err
 	}
 	parts.server = http.Shutdown
-	greet(o)
+	link, err := v.setupLink(ctx, o)
+	if err != nil {
+		return err
+	}
+	greet(o, link)
 	select {
 	case <-ctx.Done():
 		o.Log.Info("stopping")
@@ -178,12 +188,13 @@ func (r *running) tell(what string, limit time.Duration, do func(context.Context
 
 func (v *services) serverDeps(o ServeOptions) server.Deps {
 	return server.Deps{
-		ServeAPI: o.Roles.API, ServeIngest: o.Roles.Ingest,
+		ServeWeb: o.Roles.Web, ServeAPI: o.Roles.API, ServeIngest: o.Roles.Ingest, Kit: o.Kit,
 		Listen: string(o.Config.Listen), MetricsListen: string(o.Config.MetricsListen),
 		BaseURL: string(o.Config.BaseURL), TrustedProxies: o.Config.TrustedProxies,
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
 		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver,
-		Endpoints: v.endpoints, Sources: v.sources,
+		Endpoints: v.endpoints, Sources: v.sources, Notify: v.notify,
+		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention,
 		Ready: v.checks(), Now: v.clock.Now, Log: o.Log,
 	}
 }
@@ -196,8 +207,21 @@ func (v *services) checks() []server.Check {
 	}
 }
 
+// setupLink is where the first person signs up; empty when somebody has, or
+// when this process has no pages.
+func (v *services) setupLink(ctx context.Context, o ServeOptions) (string, error) {
+	if !o.Roles.Web {
+		return "", nil
+	}
+	token, err := v.accounts.SetupToken(ctx)
+	if err != nil || token == "" {
+		return "", err
+	}
+	return string(o.Config.BaseURL) + "/signup?setup=" + token, nil
+}
+
 // greet tells a person what answers here, and what to do next.
-func greet(o ServeOptions) {
+func greet(o ServeOptions, setupLink string) {
 	base := string(o.Config.BaseURL)
 	var text strings.Builder
 	fmt.Fprintf(&text, "Rowlock %s is ready.\n\n", o.Version)
@@ -207,11 +231,17 @@ func greet(o ServeOptions) {
 		}
 	}
 	line(o.Roles.API || o.Roles.Ingest, "address", base)
+	line(o.Roles.Web, "dashboard", base)
 	line(o.Roles.API, "API", base+"/api/v1   (its pages: "+base+"/api/docs)")
 	line(o.Roles.Ingest, "ingest", base+gateway.IngestPath+"…")
 	line(o.Roles.Worker, "worker", "decides and delivers what was accepted")
-	line(o.Roles == Roles{Web: true}, "web", "there is no dashboard yet: this process answers health checks alone")
-	if o.Roles.API {
+	if setupLink != "" {
+		fmt.Fprintf(&text, "\nNobody owns this instance yet. Who signs up here first does; the link works once:\n  %s\n", setupLink)
+	}
+	switch {
+	case o.Roles.Web:
+		text.WriteString("\nWhat to do next: open the dashboard in a browser. It leads through the first steps.\n")
+	case o.Roles.API:
 		text.WriteString(`
 What to do next: make an account,
   rowlock account create --name Acme --email you@example.com

@@ -24,6 +24,7 @@ import (
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -38,6 +39,7 @@ type services struct {
 
 	egress    *egress.Client
 	accounts  *account.Service
+	notify    *notify.Service
 	endpoints *endpoint.Service
 	sources   *source.Service
 	accept    *accept.Service
@@ -56,7 +58,10 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		Deny:  ownAddresses(ctx, o.Config, db.url),
 		Now:   c.Now,
 	})
-	v := &services{node: node, clock: c, store: s, egress: client, accounts: account.NewService(s, c)}
+	v := &services{node: node, clock: c, store: s, egress: client}
+	if err := v.addPeople(o); err != nil {
+		return nil, err
+	}
 	v.endpoints = endpoint.New(endpoint.Options{Store: s, Clock: c, CheckURL: client.CheckURL, MaxEndpoints: o.Config.AccountMaxEndpoints})
 	v.deliver = deliver.New(deliver.Options{
 		Store: s, Clock: c, Log: o.Log, Egress: client, Node: node.Name,
@@ -83,12 +88,29 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	})
 	var err error
 	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
-		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver,
+		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver, Notify: v.notify,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	return v, nil
+}
+
+// addPeople makes what lets people in and writes to them.
+func (v *services) addPeople(o ServeOptions) error {
+	v.accounts = account.NewService(account.Options{
+		Store: v.store, Clock: v.clock,
+		Signup: o.Config.Signup, BaseURL: string(o.Config.BaseURL), SMTP: o.Config.SMTPURL != "",
+	})
+	var err error
+	v.notify, err = notify.New(notify.Options{
+		Store: v.store, Clock: v.clock, Log: o.Log,
+		URL: o.Config.SMTPURL.Reveal(), BaseURL: string(o.Config.BaseURL),
+	})
+	if err != nil {
+		return fmt.Errorf("ROWLOCK_SMTP_URL is not valid: %w", err)
+	}
+	return nil
 }
 
 // nodeName is new at each start, so that a lane held under it is this

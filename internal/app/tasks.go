@@ -6,9 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/retain"
 )
 
@@ -60,6 +62,9 @@ func (v *services) tasks(roles Roles) []task {
 		task{"drop days", retain.Every, v.retain.DropDays},
 		task{"prune keys", retain.PruneEvery, v.retain.PruneKeys},
 		task{"prune rollups", retain.Every, v.retain.PruneRollups},
+		task{"prune sessions", account.PruneEvery, v.accounts.Prune},
+		task{"wake late mails", notify.LateEvery, v.notify.WakeLate},
+		task{"prune mails", notify.PruneEvery, v.notify.Prune},
 		task{"forget nodes", retain.Every, func(ctx context.Context) error {
 			return v.store.ForgetNodes(ctx, forgetNodesAfter)
 		}},

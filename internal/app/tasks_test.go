@@ -52,7 +52,7 @@ func TestTasksByRole(t *testing.T) {
 		t.Errorf("without the worker role: %s", got)
 	}
 	want := "beat, make days, ring alarms, sweep events, repair lanes, release held events, empty deleted endpoints, " +
-		"trim requests, warn of retention, drop days, prune keys, prune rollups, forget nodes"
+		"trim requests, warn of retention, drop days, prune keys, prune rollups, prune sessions, wake late mails, prune mails, forget nodes"
 	if got := names(Roles{Worker: true}); got != want {
 		t.Errorf("with the worker role: %s", got)
 	}

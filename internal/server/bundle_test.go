@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,11 +18,13 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/server"
@@ -93,7 +96,11 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	})
 	accepting := accept.New(accept.Options{Store: b.store, Clock: b.clock, Log: log})
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: "n1"})
-	b.account = account.NewService(b.store, b.clock)
+	b.account = account.NewService(account.Options{Store: b.store, Clock: b.clock, Signup: config.SignupOpen})
+	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	running.Go(func() { accepting.Run(ctx) })
@@ -105,7 +112,8 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 		Accept: accepting, Decide: b.decide, Deliver: sending,
 		Endpoints: endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
 		Sources:   source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
-		Now:       b.clock.Now, Log: log,
+		Notify:    mails, Retention: 720 * time.Hour,
+		Now: b.clock.Now, Log: log,
 	}
 }
 
@@ -113,12 +121,16 @@ func (b *bundle) start(t testing.TB, deps server.Deps) {
 	t.Helper()
 	// The address is part of what the API says, so it is chosen before.
 	deps.Listen = freeAddress(t)
-	deps.BaseURL = "http://" + deps.Listen
+	deps.BaseURL = cmp.Or(deps.BaseURL, "http://"+deps.Listen)
 	if deps.MetricsListen != "" {
 		deps.MetricsListen = freeAddress(t)
 		b.metrics = "http://" + deps.MetricsListen
 	}
-	b.server, b.url = server.New(deps), deps.BaseURL
+	var err error
+	if b.server, err = server.New(deps); err != nil {
+		t.Fatal(err)
+	}
+	b.url = "http://" + deps.Listen
 	if err := b.server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

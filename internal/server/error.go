@@ -3,9 +3,14 @@ package server
 import (
 	"errors"
 	"log/slog"
+	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/api"
+	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -21,12 +26,32 @@ func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	if err := p.Write(c.Response()); err != nil {
+	if err := s.writeAnswer(err, p, c); err != nil {
 		s.deps.Log.DebugContext(c.Request().Context(), "answer lost", slog.Any("error", err))
 	}
 }
 
+// writeAnswer answers browsers on the dashboard's side with a page, and
+// everybody else with a problem.
+func (s *Server) writeAnswer(err error, p *problem.Problem, c echo.Context) error {
+	if s.pages != nil && isPage(c.Request()) {
+		return s.pages.AnswerFailure(err, p, c)
+	}
+	return p.Write(c.Response())
+}
+
+// isPage tells whether somebody with a browser waits for the answer: what
+// programs ask for is never answered with a page.
+func isPage(r *http.Request) bool {
+	path := r.URL.Path
+	return dashboard.ForPeople(r) && path != api.Prefix && !strings.HasPrefix(path, api.Prefix+"/") &&
+		!strings.HasPrefix(path, gateway.IngestPath)
+}
+
 func problemOf(err error) *problem.Problem {
+	if refused, ok := errors.AsType[*dashboard.Refusal](err); ok {
+		return refused.Problem()
+	}
 	if routed, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return problem.FromStatus(routed.Code)
 	}

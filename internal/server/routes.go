@@ -1,12 +1,15 @@
 package server
 
 import (
+	"fmt"
+
 	"github.com/rowlock/rowlock/internal/server/api"
+	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/server/ingest"
 )
 
 // addRoutes adds every route of the main listener.
-func (s *Server) addRoutes() {
+func (s *Server) addRoutes() error {
 	s.router.GET(alivePath, s.healthz)
 	s.router.GET(readyPath, s.readyz)
 	if s.deps.ServeIngest {
@@ -34,4 +37,34 @@ func (s *Server) addRoutes() {
 			Accepted:  s.metrics.countAccepted("api"),
 		})
 	}
+	return s.addPages()
+}
+
+// addPages adds the dashboard, if this process serves it.
+func (s *Server) addPages() error {
+	if !s.deps.ServeWeb {
+		return nil
+	}
+	pages, err := dashboard.New(dashboard.Options{
+		Store:     s.deps.Store,
+		Accounts:  s.deps.Accounts,
+		Decide:    s.deps.Decide,
+		Deliver:   s.deps.Deliver,
+		Endpoints: s.deps.Endpoints,
+		Sources:   s.deps.Sources,
+		Notify:    s.deps.Notify,
+		Now:       s.deps.Now,
+		Log:       s.deps.Log,
+		BaseURL:   s.deps.BaseURL,
+		MailOut:   s.deps.MailOut,
+		Retention: s.deps.Retention,
+		Kit:       s.deps.Kit,
+		Stopping:  s.stopping,
+	})
+	if err != nil {
+		return fmt.Errorf("make the dashboard: %w", err)
+	}
+	pages.Install(s.router)
+	s.pages = pages
+	return nil
 }

@@ -74,8 +74,12 @@ func (s *Server) Addr() net.Addr { return s.bound }
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Drain turns /readyz to 503, so that a load balancer sends no more, and
-// refuses what comes all the same; what is under way goes on.
-func (s *Server) Drain() { s.draining.Store(true) }
+// refuses what comes all the same; what is under way goes on, save streams,
+// which have no end of their own.
+func (s *Server) Drain() {
+	s.draining.Store(true)
+	s.stopOnce.Do(func() { close(s.stopping) })
+}
 
 // Shutdown takes no new connections, lets the requests under way finish until
 // ctx ends, and then closes what is left.

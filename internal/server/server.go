@@ -20,28 +20,37 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
 // Deps are what a Server is made of.
 type Deps struct {
-	// ServeAPI and ServeIngest are the roles: routes of a role that is off are
-	// absent.
-	ServeAPI, ServeIngest bool
+	// ServeWeb, ServeAPI and ServeIngest are the roles: routes of a role that is
+	// off are absent.
+	ServeWeb, ServeAPI, ServeIngest bool
 
 	// Listen is the address of API and ingest, MetricsListen that of metrics
 	// and profiles; empty: none.
 	Listen, MetricsListen string
 	// BaseURL is the public address, without a slash at the end.
 	BaseURL string
-	// TrustedProxies are those whose X-Forwarded-For is believed, and only for
-	// the access log.
+	// TrustedProxies are those whose X-Forwarded-For is believed: for the access
+	// log, for how often one client may try to log in, and in the list of a
+	// person's sessions.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest body or data of one event, in bytes.
 	MaxBody int
 	// Version is the product's.
 	Version string
+	// MailOut tells that mails are sent, and do not only wait to be read.
+	MailOut bool
+	// Retention is how long events are kept.
+	Retention time.Duration
+	// Kit adds the page of all components, for who works on them.
+	Kit bool
 
 	// Store and the use cases. Those of a role that is off may be nil.
 	Store     *store.Store
@@ -51,6 +60,7 @@ type Deps struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Notify    *notify.Service
 
 	// Ready are the checks of /readyz.
 	Ready []Check
@@ -67,16 +77,22 @@ type Server struct {
 	deps    Deps
 	router  *echo.Echo
 	metrics *metrics
+	// pages is nil without the role web.
+	pages *dashboard.Dashboard
 
 	draining atomic.Bool
+	// stopping is closed when the process is asked to end.
+	stopping chan struct{}
+	stopOnce sync.Once
 	servers  []*http.Server
 	bound    net.Addr
 	serving  sync.WaitGroup
 	failed   chan error
 }
 
-// New makes a Server. It does not listen yet.
-func New(d Deps) *Server {
+// New makes a Server. It does not listen yet. An error is a base URL that pages
+// cannot be served under.
+func New(d Deps) (*Server, error) {
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
@@ -85,12 +101,16 @@ func New(d Deps) *Server {
 		router:  echo.New(),
 		metrics: newMetrics(d.Metrics),
 		failed:  make(chan error, maxListeners),
+
+		stopping: make(chan struct{}),
 	}
 	s.router.HTTPErrorHandler = s.answerError
 	s.router.IPExtractor = clientIP(d.TrustedProxies)
 	s.useMiddleware()
-	s.addRoutes()
-	return s
+	if err := s.addRoutes(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // ServeHTTP answers one request of the main listener. HEAD is answered wherever

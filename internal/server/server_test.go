@@ -31,7 +31,7 @@ func TestEveryAnswerCarriesSecurityHeaders(t *testing.T) {
 		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe-") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
-		if got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Referrer-Policy") == "" || got.Header.Get("X-Request-Id") == "" {
+		if got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Referrer-Policy") != "same-origin" || got.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %v", path, got.Header)
 		}
 	}
@@ -163,7 +163,10 @@ func TestRolesThatAreOffHaveNoRoutes(t *testing.T) {
 func TestAddressInUseStopsTheStart(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	second := server.New(server.Deps{Listen: strings.TrimPrefix(b.url, "http://"), Log: discard()})
+	second, err := server.New(server.Deps{Listen: strings.TrimPrefix(b.url, "http://"), Log: discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := second.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "listen on") {
 		t.Errorf("started on an address in use: %v", err)
 	}

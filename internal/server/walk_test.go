@@ -10,6 +10,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // operation is one operation as the OpenAPI document tells it.
@@ -76,17 +77,42 @@ type world struct {
 
 func (b *bundle) newWorld(t *testing.T) world {
 	t.Helper()
-	n := b.newTenant(t)
+	return b.newWorldOf(t, b.newTenant(t))
+}
+
+// newWorldOf makes the objects in an account.
+func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
+	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
 	ep := n.must(201, http.MethodPost, "/endpoints", object{"url": receiver.URL, "uid": "billing"})
 	secrets := entries(n.must(200, http.MethodGet, "/endpoints/billing/secrets", nil))
 	src := n.must(201, http.MethodPost, "/sources", object{"name": "hooks", "kind": "none", "uid": "hooks"})
 	attempt := n.must(200, http.MethodPost, "/endpoints/billing/test", nil)
+	key := text(n.must(201, http.MethodPost, "/api-keys", object{"name": "ci", "scopes": []string{"publish"}}), "id")
 	return world{n, map[string]string{
-		"endpoints": text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"),
+		"endpoints": text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
+		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
+}
+
+// keepRequest stores a refused request of a source and returns its id.
+func (n *tenant) keepRequest(source string) string {
+	n.t.Helper()
+	id, err := gateway.ParseID[gateway.SourceID](source)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	r := gateway.Request{
+		ID: gateway.RequestID(n.clock.NewID()), AccountID: n.account, SourceID: id,
+		Cause: "signature_missing", Detail: "The header X-Signature is absent or empty.", Body: gateway.Body{Method: http.MethodPost},
+	}
+	err = n.store.InTx(n.t.Context(), func(tx store.Tx) error { return tx.InsertRequests(n.t.Context(), []gateway.Request{r}) })
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return r.ID.String()
 }
 
 // fill puts the world's ids into a path. A part that it has no object for
@@ -114,6 +140,7 @@ var bodies = map[string]string{
 	"createEndpoint":     `{"url":"http://127.0.0.1:1/"}`,
 	"createSource":       `{"name":"x","kind":"none"}`,
 	"rotateSourceSecret": `{"secret":"0123456789abcdef"}`,
+	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
 }
 
 func bodyFor(o operation) any {

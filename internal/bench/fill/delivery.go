@@ -2,6 +2,7 @@ package fill
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -27,7 +28,13 @@ type delivery struct {
 	id       gateway.DeliveryID
 	endpoint gateway.EndpointID
 	status   gateway.DeliveryStatus
-	outcomes []gateway.Outcome
+	answers  []answer
+}
+
+// answer is how an attempt ended.
+type answer struct {
+	outcome gateway.Outcome
+	cause   gateway.Cause
 }
 
 // deliveries sends an event to one or two endpoints that stand side by side.
@@ -55,15 +62,15 @@ func (h *history) delivery(e *event, endpoint int, r *rand.Rand) delivery {
 		d.status = gateway.DeliverySending
 		return d
 	}
-	d.outcomes = outcomes(d.status, r)
+	d.answers = answers(d.status, r)
 	return d
 }
 
 // isPaused tells whether an account's nth endpoint is: of several, the last.
 func (h *history) isPaused(endpoint int) bool { return endpoint > 0 && endpoint == h.Endpoints-1 }
 
-// outcomes are how a delivery's attempts ended, in their order.
-func outcomes(status gateway.DeliveryStatus, r *rand.Rand) (all []gateway.Outcome) {
+// answers are how a delivery's attempts ended, in their order.
+func answers(status gateway.DeliveryStatus, r *rand.Rand) (all []answer) {
 	failed := 0
 	switch status {
 	case gateway.DeliveryDelivered:
@@ -77,33 +84,35 @@ func outcomes(status gateway.DeliveryStatus, r *rand.Rand) (all []gateway.Outcom
 	case gateway.DeliverySending, gateway.DeliverySuppressed, gateway.DeliveryHeld:
 	}
 	for range failed {
-		all = append(all, pick(r, failures))
+		cause := pick(r, failures)
+		all = append(all, answer{cause.Outcome(), cause})
 	}
 	if status == gateway.DeliveryDelivered {
-		all = append(all, gateway.OutcomeSucceeded)
+		all = append(all, answer{gateway.OutcomeSucceeded, gateway.Cause{StatusCode: http.StatusOK}})
 	}
 	return all
 }
 
-// last is how the newest attempt ended; nil when there was none.
-func (d *delivery) last() any {
-	if len(d.outcomes) == 0 {
-		return nil
+// last is how the newest attempt ended; no outcome is nil.
+func (d *delivery) last() (outcome any, cause gateway.Cause) {
+	if len(d.answers) == 0 {
+		return nil, cause
 	}
-	return string(d.outcomes[len(d.outcomes)-1])
+	a := d.answers[len(d.answers)-1]
+	return string(a.outcome), a.cause
 }
 
 // attempts is how many began: one that is in the air has no outcome yet.
 func (d *delivery) attempts() int {
 	if d.status == gateway.DeliverySending {
-		return len(d.outcomes) + 1
+		return len(d.answers) + 1
 	}
-	return len(d.outcomes)
+	return len(d.answers)
 }
 
 // priority is that of a retry once there was an attempt.
 func (d *delivery) priority() int {
-	if len(d.outcomes) > 0 {
+	if len(d.answers) > 0 {
 		return gateway.PriorityRetry
 	}
 	return gateway.PriorityFirst
@@ -119,7 +128,7 @@ func (h *history) nextAttempt(e *event, d *delivery) any {
 	if d.status != gateway.DeliveryPending {
 		return nil
 	}
-	if len(d.outcomes) == 0 {
+	if len(d.answers) == 0 {
 		return e.at
 	}
 	return h.Until.Add(retryWait + time.Duration(e.n%3600)*time.Second)

@@ -66,24 +66,37 @@ func (h *history) endpointRows(_ int, a *Account, put yield) {
 	}
 }
 
-// numbers are the minutes of the last day, and the hours of all days.
+// numbers are the minutes of the last day, the longer spans of a month, and the
+// hours of all days.
 func (h *history) numbers() []table {
 	return []table{
-		{"rollups", []string{"minute", "endpoint_id", "node", "account_id", "succeeded", "rejected", "duration_us"}, h.eachAccount(h.minutes)},
-		{"usage", []string{"account_id", "hour", "node", "events", "bytes"}, h.eachAccount(h.hours)},
+		{"rollups", []string{
+			"minute", "span", "endpoint_id", "node", "account_id", "succeeded", "rejected", "gave_up", "duration_us", "ms_20", "ms_32",
+		}, h.eachAccount(h.rollups)},
+		{"usage", []string{"account_id", "hour", "source_id", "node", "events", "bytes"}, h.eachAccount(h.hours)},
 	}
 }
 
-func (h *history) minutes(_ int, a *Account, put yield) {
+// spans are what rollups are kept by, and for how long here.
+var spans = []struct{ length, kept time.Duration }{
+	{time.Minute, day}, {15 * time.Minute, 30 * day}, {2 * time.Hour, 30 * day},
+}
+
+func (h *history) rollups(_ int, a *Account, put yield) {
 	for _, id := range a.Endpoints {
-		for at := h.Until.Add(-day).Truncate(time.Minute); at.Before(h.Until); at = at.Add(time.Minute) {
-			put([]any{at, id, node, a.ID, int64(10), int64(1), int64(220_000)})
+		for _, s := range spans {
+			n := int64(s.length / time.Minute)
+			for at := h.Until.Add(-s.kept).Truncate(s.length); at.Before(h.Until); at = at.Add(s.length) {
+				put([]any{at, n, id, node, a.ID, 10 * n, n, n / 15, 220_000 * n, 8 * n, 3 * n})
+			}
 		}
 	}
 }
 
 func (h *history) hours(_ int, a *Account, put yield) {
 	for at := h.since.Truncate(time.Hour); at.Before(h.Until); at = at.Add(time.Hour) {
-		put([]any{a.ID, at, node, int64(100), int64(100 * len(h.body))})
+		for _, id := range a.Sources {
+			put([]any{a.ID, at, id, node, int64(100), int64(100 * len(h.body))})
+		}
 	}
 }

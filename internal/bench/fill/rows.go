@@ -21,11 +21,11 @@ func (h *history) tables(first, last int) []table {
 		{"event_bodies", []string{"id", "account_id", "method", "path", "query", "headers", "body"}, h.each(first, last, h.bodyRow)},
 		{"deliveries", []string{
 			"id", "account_id", "event_id", "endpoint_id", "status", "priority", "attempts", "step",
-			"next_attempt_at", "last_outcome", "created_at", "closed_at",
+			"next_attempt_at", "last_outcome", "last_error_kind", "last_status_code", "created_at", "closed_at",
 		}, h.each(first, last, h.deliveryRows)},
 		{"attempts", []string{
 			"delivery_id", "n", "account_id", "endpoint_id", "event_id", "trigger", "fence",
-			"started_at", "duration_us", "first_byte_us", "outcome", "status_code", "request_headers", "response_body",
+			"started_at", "duration_us", "first_byte_us", "outcome", "error_kind", "status_code", "request_headers", "response_body",
 		}, h.each(first, last, h.attemptRows)},
 		{"requests", []string{
 			"id", "account_id", "source_id", "cause", "event_id", "method", "path", "query", "headers", "body", "body_size",
@@ -66,9 +66,10 @@ func (h *history) bodyRow(e *event, put yield) bool {
 func (h *history) deliveryRows(e *event, put yield) bool {
 	for i := range e.deliveries {
 		d := &e.deliveries[i]
+		outcome, cause := d.last()
 		if !put([]any{
 			d.id, e.account.ID, e.id, d.endpoint, string(d.status), d.priority(), d.attempts(), d.attempts(),
-			h.nextAttempt(e, d), d.last(), e.at, e.closedAt(d),
+			h.nextAttempt(e, d), outcome, string(cause.ErrorKind), cause.StatusCode, e.at, e.closedAt(d),
 		}) {
 			return false
 		}
@@ -78,8 +79,8 @@ func (h *history) deliveryRows(e *event, put yield) bool {
 
 func (h *history) attemptRows(e *event, put yield) bool {
 	for i := range e.deliveries {
-		for n, outcome := range e.deliveries[i].outcomes {
-			if !put(attemptRow(e, &e.deliveries[i], n+1, outcome)) {
+		for n, answer := range e.deliveries[i].answers {
+			if !put(attemptRow(e, &e.deliveries[i], n+1, answer)) {
 				return false
 			}
 		}
@@ -87,11 +88,10 @@ func (h *history) attemptRows(e *event, put yield) bool {
 	return true
 }
 
-func attemptRow(e *event, d *delivery, n int, outcome gateway.Outcome) []any {
-	code := map[gateway.Outcome]int{gateway.OutcomeSucceeded: 200, gateway.OutcomeRejected: 500}[outcome]
+func attemptRow(e *event, d *delivery, n int, a answer) []any {
 	return []any{
 		d.id, n, e.account.ID, d.endpoint, e.id, string(gateway.TriggerAuto), int64(1),
-		e.startedAt(n), int64(20_000), int64(18_000), string(outcome), code, requestHeaders, []byte("ok"),
+		e.startedAt(n), int64(20_000), int64(18_000), string(a.outcome), string(a.cause.ErrorKind), a.cause.StatusCode, requestHeaders, []byte("ok"),
 	}
 }
 

@@ -2,6 +2,7 @@ package fill
 
 import (
 	"math/rand/v2"
+	"net/http"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 )
@@ -60,11 +61,17 @@ var deliveryStatuses = []share[gateway.DeliveryStatus]{
 	{gateway.DeliveryPending, 1_000},
 }
 
-// failures are how the attempts ended that did not succeed.
-var failures = []share[gateway.Outcome]{
-	{value: gateway.OutcomeRejected},
-	{gateway.OutcomeUnreachable, 300_000},
-	{gateway.OutcomeUnknown, 2_000},
+// RareCause is that of one in some thousand failures.
+var RareCause = gateway.Cause{StatusCode: http.StatusTeapot}
+
+// failures are why the attempts failed; an unknown outcome has no cause.
+var failures = []share[gateway.Cause]{
+	{value: gateway.Cause{StatusCode: http.StatusInternalServerError}},
+	{gateway.Cause{StatusCode: http.StatusServiceUnavailable}, 300_000},
+	{gateway.Cause{ErrorKind: gateway.ErrorTimeout}, 250_000},
+	{gateway.Cause{ErrorKind: gateway.ErrorConnect}, 50_000},
+	{gateway.Cause{}, 2_000},
+	{RareCause, 500},
 }
 
 var causes = []share[string]{

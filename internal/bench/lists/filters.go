@@ -42,24 +42,25 @@ func (p *planner) events(sample gateway.Event) {
 }
 
 func (p *planner) deliveries(sample gateway.Event) {
-	add := func(name string, f store.DeliveryFilter) {
-		pages(p, "deliveries "+name, func(ctx context.Context, page store.Page[gateway.DeliveryID]) (int, error) {
-			rows, err := p.store.Deliveries(ctx, p.account.ID, f, page)
-			return len(rows), err
-		})
-	}
 	first := p.account.Endpoints[0]
-	add("all", store.DeliveryFilter{})
-	add("endpoint", store.DeliveryFilter{Endpoint: &first})
-	add("event", store.DeliveryFilter{Event: &sample.ID})
+	p.deliveryList("all", store.DeliveryFilter{})
+	p.deliveryList("endpoint", store.DeliveryFilter{Endpoint: &first})
+	p.deliveryList("event", store.DeliveryFilter{Event: &sample.ID})
 	for _, status := range gateway.DeliveryStatuses {
-		add(string(status), store.DeliveryFilter{Status: status})
-		add("endpoint "+string(status), store.DeliveryFilter{Status: status, Endpoint: &first})
+		p.deliveryList(string(status), store.DeliveryFilter{Status: status})
+		p.deliveryList("endpoint "+string(status), store.DeliveryFilter{Status: status, Endpoint: &first})
 	}
 	for _, outcome := range gateway.Outcomes {
-		add("outcome "+string(outcome), store.DeliveryFilter{Outcome: outcome})
-		add("endpoint outcome "+string(outcome), store.DeliveryFilter{Outcome: outcome, Endpoint: &first})
+		p.deliveryList("outcome "+string(outcome), store.DeliveryFilter{Outcome: outcome})
+		p.deliveryList("endpoint outcome "+string(outcome), store.DeliveryFilter{Outcome: outcome, Endpoint: &first})
 	}
+}
+
+func (p *planner) deliveryList(name string, f store.DeliveryFilter) {
+	pages(p, "deliveries "+name, func(ctx context.Context, page store.Page[gateway.DeliveryID]) (int, error) {
+		rows, err := p.store.Deliveries(ctx, p.account.ID, f, page)
+		return len(rows), err
+	})
 }
 
 func (p *planner) attempts(ctx context.Context, sample gateway.Event) error {

@@ -35,12 +35,16 @@ func plan(ctx context.Context, s *store.Store, account fill.Account, history fil
 	for _, e := range sample {
 		p.events(e)
 		p.deliveries(e)
+		p.eventPages(e)
 		if err := p.attempts(ctx, e); err != nil {
 			return nil, err
 		}
 	}
 	p.requests()
 	p.owners()
+	p.failurePages()
+	p.endpointPages()
+	p.numberPages()
 	return p.lists, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/rowlock/rowlock/internal/bench"
 )
 
 // list is one question to the database; it returns how many rows came.
@@ -26,7 +28,7 @@ func report(ctx context.Context, lists []list, runs int, out io.Writer) error {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t\n", l.name, rows,
-			millis(took[0]), millis(took[len(took)/2]), millis(took[len(took)-1]), millis(first))
+			bench.Millis(took[0]), bench.Millis(took[len(took)/2]), bench.Millis(took[len(took)-1]), bench.Millis(first))
 	}
 	return table.Flush()
 }
@@ -48,5 +50,3 @@ func timed(ctx context.Context, l list, runs int) (took []time.Duration, first t
 	slices.Sort(took)
 	return took, first, rows, nil
 }
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -14,7 +14,7 @@ const introduction = `Send events in, and have them delivered to endpoints: sign
 
 Every call carries an API key, as Authorization: Bearer rk_…. A key has scopes; each operation names the one it needs. Secrets are shown to keys with the scope manage alone.
 
-Ids begin with the kind of their object (evt_, ep_, dlv_, att_, src_, sec_, req_) and sort by time. Where you gave an object a uid, it can stand for the id in every path.
+Ids begin with the kind of their object (evt_, ep_, dlv_, att_, src_, sec_, req_, key_) and sort by time. Where you gave an object a uid, it can stand for the id in every path.
 
 Lists come newest first, in parts: give next_cursor back as cursor. Times are RFC 3339, in UTC with microseconds. Durations are written 10s, 1m30s, 24h.
 

@@ -30,6 +30,7 @@ const (
 	tagDeliveries = "Deliveries"
 	tagAttempts   = "Attempts"
 	tagSources    = "Sources"
+	tagKeys       = "API keys"
 )
 
 var tags = []*huma.Tag{
@@ -38,6 +39,7 @@ var tags = []*huma.Tag{
 	{Name: tagDeliveries, Description: "One event on its way to one endpoint."},
 	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
 	{Name: tagSources, Description: "Where providers send to."},
+	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
 // addRoutes adds every operation: method, path, the scope it needs, the status
@@ -47,6 +49,7 @@ func (a *API) addRoutes() {
 	a.addEndpointRoutes()
 	a.addDeliveryRoutes()
 	a.addSourceRoutes()
+	a.addKeyRoutes()
 }
 
 func (a *API) addEventRoutes() {

@@ -72,7 +72,7 @@ func From(err error) *Problem {
 
 // fromDetailed knows the errors that carry more than what they are.
 func fromDetailed(err error) *Problem {
-	if faults := invalid(err); len(faults) > 0 {
+	if faults := Invalids(err); len(faults) > 0 {
 		return fromInvalid(faults, inBody)
 	}
 	if e, ok := errors.AsType[*signature.Refusal](err); ok {
@@ -87,17 +87,17 @@ func fromDetailed(err error) *Problem {
 	return nil
 }
 
-// invalid collects the input's faults: a use case joins several.
-func invalid(err error) []*gateway.InvalidError {
+// Invalids collects the faults of an input: a use case joins several.
+func Invalids(err error) []*gateway.InvalidError {
 	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
 	case *gateway.InvalidError:
 		return []*gateway.InvalidError{e}
 	case interface{ Unwrap() error }:
-		return invalid(e.Unwrap())
+		return Invalids(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		var all []*gateway.InvalidError
 		for _, one := range e.Unwrap() {
-			all = append(all, invalid(one)...)
+			all = append(all, Invalids(one)...)
 		}
 		return all
 	default:
@@ -112,7 +112,7 @@ func Locate(err error, place func(field string) string) error {
 	if _, done := errors.AsType[*Problem](err); done {
 		return err
 	}
-	if faults := invalid(err); len(faults) > 0 {
+	if faults := Invalids(err); len(faults) > 0 {
 		return fromInvalid(faults, place)
 	}
 	return err

@@ -1,0 +1,162 @@
+package dashboard
+
+import (
+	"strings"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+// deeds are the actions of the audit log in words, which the name of what was
+// acted on follows.
+var deeds = map[string]string{
+	"account.create": "created the account",
+	"account.rename": "renamed the account to",
+	"account.refuse": "was refused what their role does not allow:",
+
+	"endpoint.create":        "added the endpoint",
+	"endpoint.update":        "changed the endpoint",
+	"endpoint.delete":        "deleted the endpoint",
+	"endpoint.pause":         "paused",
+	"endpoint.resume":        "resumed",
+	"endpoint.disable":       "disabled",
+	"endpoint.test":          "sent a test event to",
+	"endpoint.secret.rotate": "rotated the secret of",
+	"endpoint.secret.end":    "ended a secret of",
+	"endpoint.secret.reveal": "looked at the secrets of",
+
+	"source.create":        "added the source",
+	"source.update":        "changed the source",
+	"source.delete":        "deleted the source",
+	"source.pause":         "paused the source",
+	"source.resume":        "resumed the source",
+	"source.secret.rotate": "rotated the secret of",
+	"source.secret.reveal": "looked at the secrets of",
+
+	"event.redeliver":      "redelivered the event",
+	"event.process":        "had Rowlock decide again on",
+	"event.delete_payload": "deleted the payload of",
+	"event.expire":         "let undecided events expire:",
+	"delivery.redeliver":   "redelivered",
+	"delivery.cancel":      "cancelled",
+	"delivery.expire":      "let open deliveries expire:",
+
+	"key.create": "created the API key",
+	"key.end":    "ended an API key",
+}
+
+// activity is what was done last in the account, in words.
+func (v *visit) activity(rows int) ([]page.Activity, error) {
+	entries, err := v.d.Store.AuditLog(v.ctx(), v.account(), store.Page[gateway.AuditID]{Limit: rows})
+	if err != nil {
+		return nil, err
+	}
+	named, err := v.objectNames(entries)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]page.Activity, len(entries))
+	for i, e := range entries {
+		_, key := e.Actor.Key()
+		lines[i] = page.Activity{Who: whoActed(e), Key: key, Did: deed(e.Action), At: e.CreatedAt}
+		lines[i].What, lines[i].Path = v.acted(e, named)
+	}
+	return lines, nil
+}
+
+func whoActed(e gateway.AuditEntry) string {
+	if e.ActorName == "" {
+		return "Somebody"
+	}
+	return e.ActorName
+}
+
+// deed is an action in words. One that is not known is shown by its name.
+func deed(action string) string {
+	if words, ok := deeds[action]; ok {
+		return words
+	}
+	return strings.NewReplacer(".", " ", "_", " ").Replace(action)
+}
+
+// object is something that was acted on.
+type object struct {
+	name string
+	// gone tells that it was deleted, and has no page.
+	gone bool
+}
+
+// objectNames are the endpoints and sources that were acted on, by their ids.
+func (v *visit) objectNames(entries []gateway.AuditEntry) (map[string]object, error) {
+	var endpoints []gateway.EndpointID
+	var sources []gateway.SourceID
+	for _, e := range entries {
+		if id, err := gateway.ParseID[gateway.EndpointID](e.Object); err == nil {
+			endpoints = append(endpoints, id)
+		} else if id, err := gateway.ParseID[gateway.SourceID](e.Object); err == nil {
+			sources = append(sources, id)
+		}
+	}
+	named := map[string]object{}
+	if len(endpoints) > 0 {
+		labels, err := v.d.Store.EndpointLabels(v.ctx(), v.account(), endpoints)
+		if err != nil {
+			return nil, err
+		}
+		for id, l := range labels {
+			named[id.String()] = object{called(l), l.Deleted}
+		}
+	}
+	if len(sources) == 0 {
+		return named, nil
+	}
+	labels, err := v.d.Store.SourceLabels(v.ctx(), v.account(), sources)
+	for id, l := range labels {
+		named[id.String()] = object{l.Name, l.Deleted}
+	}
+	return named, err
+}
+
+// acted is what an entry's object is called, and where its page is.
+func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path string) {
+	if o := named[e.Object]; o.gone {
+		return o.name, ""
+	}
+	kind, _, _ := strings.Cut(e.Object, "_")
+	switch kind {
+	case gateway.EndpointID{}.Prefix():
+		return named[e.Object].name, v.at("endpoints", e.Object)
+	case gateway.SourceID{}.Prefix():
+		return named[e.Object].name, v.at("sources", e.Object)
+	case gateway.EventID{}.Prefix():
+		return shortObject(e.Object), v.at("events", e.Object)
+	case gateway.DeliveryID{}.Prefix():
+		return shortObject(e.Object), v.at("deliveries", e.Object)
+	case gateway.KeyID{}.Prefix():
+		name, _, _ := strings.Cut(e.Detail, ":") // what it may do follows
+		return name, v.at("settings", "keys")
+	case gateway.AccountID{}.Prefix():
+		return v.accountWords(e), ""
+	default:
+		return e.Detail, ""
+	}
+}
+
+// accountWords is what is to be said of something that was done to the whole
+// account.
+func (v *visit) accountWords(e gateway.AuditEntry) string {
+	if e.Detail == "" && e.Action == "account.create" {
+		return v.membership.Account.Name
+	}
+	return e.Detail
+}
+
+// shortObject is the end of an id, which differs between neighbours.
+func shortObject(id string) string {
+	const head, tail = 4, 8
+	if len(id) <= head+tail {
+		return id
+	}
+	return id[:head] + "…" + id[len(id)-tail:]
+}

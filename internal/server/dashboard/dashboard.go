@@ -1,0 +1,77 @@
+// Package dashboard is what people see in a browser: pages that are rendered
+// whole on the server, and forms that answer with a redirect. Scripts make it
+// quicker and nothing depends on them.
+package dashboard
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/decide"
+	"github.com/rowlock/rowlock/internal/deliver"
+	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/source"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// Options are what the dashboard is made of.
+type Options struct {
+	Store     *store.Store
+	Accounts  *account.Service
+	Decide    *decide.Service
+	Deliver   *deliver.Service
+	Endpoints *endpoint.Service
+	Sources   *source.Service
+	Notify    *notify.Service
+	// Now is the node's corrected clock.
+	Now func() time.Time
+	Log *slog.Logger
+	// BaseURL is the public address, without a slash at the end. Cookies are
+	// for https alone if it is one.
+	BaseURL string
+	// MailOut tells that mails are sent, and do not only wait to be read.
+	MailOut bool
+	// Retention is how long events are kept.
+	Retention time.Duration
+	// Kit adds the page of all components, for who works on them.
+	Kit bool
+	// Stopping is closed when the process is asked to end, so that streams do.
+	Stopping <-chan struct{}
+}
+
+// Dashboard answers browsers.
+type Dashboard struct {
+	Options
+
+	base     *url.URL
+	sessions *sessionStore
+	origins  *http.CrossOriginProtection
+	streams  streams
+}
+
+// New makes a Dashboard.
+func New(o Options) (*Dashboard, error) {
+	base, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	origins := http.NewCrossOriginProtection()
+	if err := origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
+		return nil, err
+	}
+	return &Dashboard{
+		Options:  o,
+		base:     base,
+		sessions: newSessionStore(o.Accounts, base.Scheme == "https"),
+		origins:  origins,
+	}, nil
+}
+
+// Install adds every route of the dashboard.
+func (d *Dashboard) Install(e *echo.Echo) { d.addRoutes(e) }

@@ -1,0 +1,88 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+// deliveryLines are an event's deliveries, by what their endpoints are called.
+func (v *visit) deliveryLines(s story) []page.DeliveryLine {
+	took := map[gateway.DeliveryID]time.Duration{}
+	for _, a := range s.attempts { // the newest stays
+		took[a.DeliveryID] = a.Duration
+	}
+	lines := make([]page.DeliveryLine, len(s.deliveries))
+	for i, d := range s.deliveries {
+		lines[i] = v.deliveryLine(d.Delivery, d.Endpoint, s.gone())
+		lines[i].Took = took[d.ID]
+	}
+	slices.SortStableFunc(lines, func(a, b page.DeliveryLine) int {
+		return strings.Compare(strings.ToLower(a.Endpoint), strings.ToLower(b.Endpoint))
+	})
+	return lines
+}
+
+// deliveryLine is one of them; gone tells that there is nothing left to send.
+func (v *visit) deliveryLine(d gateway.Delivery, endpoint store.EndpointLabel, gone bool) page.DeliveryLine {
+	line := page.DeliveryLine{
+		ID: d.ID.String(), Href: v.at("deliveries", d.ID.String()),
+		Endpoint: called(endpoint), Deleted: endpoint.Deleted, Status: deliveryState(d),
+		Code: d.LastCause.StatusCode, Attempts: d.Attempts,
+	}
+	if endpoint.Description != "" {
+		line.Host = page.EndpointAddress(endpoint.URL)
+	}
+	if d.LastOutcome != nil {
+		line.Failure, line.Tone = failure(*d.LastOutcome, d.LastCause)
+	}
+	line.NextAt, line.Next = d.NextAttemptAt, ""
+	if d.NextAttemptAt != nil && !d.NextAttemptAt.After(v.now()) {
+		line.NextAt, line.Next = nil, "due now"
+	}
+	if d.Status == gateway.DeliveryHeld {
+		line.NextAt, line.Next = nil, "when it is resumed"
+	}
+	if !gone && !endpoint.Deleted {
+		line.Action, line.Ask = deliveryAct(d)
+		line.Primary = line.Action == retryNow
+	}
+	return line
+}
+
+const (
+	retryNow      = "Retry now"
+	sendNow       = "Send now"
+	redeliverVerb = "Redeliver"
+)
+
+// deliveryAct is what can be done with a delivery in a state, and whether that
+// is asked first.
+func deliveryAct(d gateway.Delivery) (verb string, ask bool) {
+	switch d.Status {
+	case gateway.DeliveryPending:
+		if deliveryState(d) == shownRetrying {
+			return retryNow, false
+		}
+		return sendNow, false
+	case gateway.DeliveryDelivered, gateway.DeliverySuppressed:
+		return redeliverVerb, true
+	case gateway.DeliveryFailed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
+		return redeliverVerb, false
+	case gateway.DeliverySending, gateway.DeliveryHeld:
+	}
+	return "", false
+}
+
+// deliveryState is a delivery's status as it is shown: one that failed before
+// and is tried again is retrying.
+func deliveryState(d gateway.Delivery) string {
+	if d.Status == gateway.DeliveryPending && d.LastOutcome != nil && *d.LastOutcome != gateway.OutcomeSucceeded {
+		return shownRetrying
+	}
+	return string(d.Status)
+}

@@ -1,0 +1,119 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/problem"
+)
+
+// handler answers a visit.
+type handler func(*visit) error
+
+// guard lets a visit pass, or answers it.
+type guard func(handler) handler
+
+// accountParam is the parameter of a route within an account.
+const accountParam = "account"
+
+// wrap makes Echo's handler of ours: nothing here is kept by caches, and no
+// other site's page can have a form posted here.
+func (d *Dashboard) wrap(h handler, guards ...guard) echo.HandlerFunc {
+	for _, g := range slices.Backward(guards) {
+		h = g(h)
+	}
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		if err := d.origins.Check(c.Request()); err != nil {
+			return &Refusal{
+				Status: http.StatusForbidden, Title: "This form came from another site",
+				Text: "Nothing was changed. Open the page again on this site and send it from there.",
+			}
+		}
+		session, token, err := d.sessionOf(c.Request())
+		if err != nil {
+			return err
+		}
+		return h(&visit{Context: c, d: d, session: session, token: token})
+	}
+}
+
+// loggedIn lets those pass who are logged in, and leads the others to where
+// they can, and from there back.
+func loggedIn(next handler) handler {
+	return func(v *visit) error {
+		if v.known() {
+			return next(v)
+		}
+		to := "/login"
+		if v.Request().Method == http.MethodGet {
+			to += "?next=" + url.QueryEscape(v.here())
+		}
+		if v.scripted() { // a script would put the log-in page into a part of its own
+			v.Response().Header().Set("HX-Redirect", to)
+			return v.NoContent(http.StatusUnauthorized)
+		}
+		return v.redirect(to)
+	}
+}
+
+// member lets members of the account in the address pass. For everybody else
+// there is no such account.
+func member(next handler) handler {
+	return func(v *visit) error {
+		m, err := v.d.Accounts.Member(v.ctx(), v.person().ID, v.Param(accountParam))
+		if err != nil {
+			return err
+		}
+		v.membership = m
+		if v.session.LastAccount == nil || *v.session.LastAccount != m.Account.ID {
+			if err := v.d.Accounts.Visit(v.ctx(), v.person().ID, m.Account.ID); err != nil {
+				return err
+			}
+		}
+		return next(v)
+	}
+}
+
+// manager lets those pass who may change things in the account. Who tries it
+// all the same is in the audit log.
+func manager(next handler) handler {
+	return func(v *visit) error {
+		if v.manages() {
+			return next(v)
+		}
+		if v.Request().Method == http.MethodPost {
+			what := strings.TrimPrefix(v.Path(), "/a/:"+accountParam)
+			if err := v.d.Accounts.Refused(v.ctx(), v.account(), v.actor(), what); err != nil {
+				return err
+			}
+		}
+		return &Refusal{
+			Status: http.StatusForbidden, Title: "Your role does not allow this",
+			Text: "An owner or a manager of the account can do it, or change your role.",
+		}
+	}
+}
+
+// instanceOwner lets the owner of the instance pass. For everybody else its
+// pages are not there.
+func instanceOwner(next handler) handler {
+	return func(v *visit) error {
+		if !v.person().InstanceOwner {
+			return gateway.ErrNotFound
+		}
+		return next(v)
+	}
+}
+
+// isMissing tells that an error says that there is no such thing.
+func isMissing(err error) bool {
+	return errors.Is(err, gateway.ErrNotFound) || errors.Is(err, gateway.ErrBadID) ||
+		problem.From(err).Status == http.StatusNotFound
+}

@@ -1,0 +1,202 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/web/layout"
+)
+
+const (
+	// pulseEvery is how often a stream looks for news.
+	pulseEvery = time.Second
+	// recheckEvery is how often it looks whether its reader may still read, and
+	// sends something, so that what stands between keeps the connection: whoever
+	// is logged out elsewhere learns nothing for longer.
+	recheckEvery = 5 * time.Second
+	// streamLife ends a stream, which the browser then opens anew: perhaps on
+	// a node that has less to do.
+	streamLife = 15 * time.Minute
+	// streamWrite bounds the writing of one hint.
+	streamWrite = 10 * time.Second
+)
+
+// hint tells a page what has come since it was drawn. It holds nothing of it:
+// the page reads anew what it shows, and misses nothing if a hint is lost.
+type hint struct {
+	Events   int
+	Attempts int64
+}
+
+// watch is what a stream remembers between two looks.
+type watch struct {
+	// since is when the page was drawn.
+	since time.Time
+	// endpoint narrows what attempts are counted; nil counts the account's.
+	endpoint *gateway.EndpointID
+	// told is the last hint.
+	told hint
+	// anchor is from when on attempts are counted, and before how many came
+	// between the drawing of the page and then: a page that is open all day
+	// reads few minutes.
+	anchor time.Time
+	before int64
+}
+
+// anchorFor is how long attempts are counted from one anchor.
+const anchorFor = 2 * time.Minute
+
+// paramEndpoint narrows a stream to the attempts of one endpoint.
+const paramEndpoint = "endpoint"
+
+// live is what makes a page listen.
+func (v *visit) live() *layout.Live { return v.liveOf(v.at("stream"), nil) }
+
+// liveOfEndpoint is live with the attempts of one endpoint alone.
+func (v *visit) liveOfEndpoint(id gateway.EndpointID) *layout.Live {
+	return v.liveOf(v.at("stream")+"?"+url.Values{paramEndpoint: {id.String()}}.Encode(), &id)
+}
+
+// liveOf notes when the page is drawn, and how many attempts that minute had
+// until then. A database that does not tell is no reason to show no page.
+func (v *visit) liveOf(stream string, endpoint *gateway.EndpointID) *layout.Live {
+	now := v.now()
+	pulse, err := v.d.Store.Pulse(v.ctx(), v.account(), gateway.FirstIDAt[gateway.EventID](now), now, endpoint)
+	if err != nil {
+		v.d.Log.WarnContext(v.ctx(), "page without a point to count from", "error", err)
+	}
+	return &layout.Live{Stream: stream, Since: fmt.Sprintf("%d.%d", now.UnixMicro(), pulse.Attempts)}
+}
+
+// watchedFor is how long after it was drawn a page is told all that came since:
+// what is older would be much to count.
+const watchedFor = 24 * time.Hour
+
+// newWatch reads from a stream's address what its page knows. What cannot be
+// read counts from now on.
+func newWatch(query url.Values, now time.Time) *watch {
+	w := &watch{since: now}
+	at, counted, _ := strings.Cut(query.Get(paramSince), ".")
+	if micros, err := strconv.ParseInt(at, 10, 64); err == nil && micros > 0 && micros <= now.UnixMicro() {
+		w.since = time.UnixMicro(micros)
+		if attempts, err := strconv.ParseInt(counted, 10, 64); err == nil {
+			w.before = -attempts
+		}
+	}
+	if oldest := now.Add(-watchedFor); w.since.Before(oldest) {
+		w.since, w.before = oldest, 0
+	}
+	if id, err := gateway.ParseID[gateway.EndpointID](query.Get(paramEndpoint)); err == nil {
+		w.endpoint = &id
+	}
+	w.anchor = w.since
+	return w
+}
+
+// stream sends hints until the reader leaves, may not read any more, or the
+// process ends.
+func stream(v *visit) error {
+	leave, ok := v.d.streams.enter(v.person().ID)
+	if !ok {
+		return problem.New(problem.Overloaded, "This server shows live updates to as many pages as it can.").RetryAfter(recheckEvery)
+	}
+	defer leave()
+	h := v.Response().Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	v.Response().WriteHeader(http.StatusOK)
+	return v.follow(newWatch(v.QueryParams(), v.now()))
+}
+
+// follow looks for news once a second.
+func (v *visit) follow(w *watch) error {
+	pulse, recheck := time.NewTicker(pulseEvery), time.NewTicker(recheckEvery)
+	defer pulse.Stop()
+	defer recheck.Stop()
+	over := time.NewTimer(streamLife)
+	defer over.Stop()
+	if err := v.send(": connected\n\n"); err != nil {
+		return nil //nolint:nilerr // the reader is gone
+	}
+	for {
+		select {
+		case <-v.ctx().Done():
+			return nil
+		case <-v.d.Stopping:
+			return nil
+		case <-over.C:
+			return nil
+		case <-recheck.C:
+			if !v.mayStillRead() || v.send(": still here\n\n") != nil {
+				return nil
+			}
+		case <-pulse.C:
+			if v.tell(w) != nil {
+				return nil
+			}
+		}
+	}
+}
+
+// tell sends what is new, if it is more than was told. A database that does
+// not answer costs one look; an error is a reader who has left.
+func (v *visit) tell(w *watch) error {
+	now, err := v.look(w)
+	if err != nil || now == w.told {
+		return nil //nolint:nilerr // the next look is a second away
+	}
+	if err := v.send(fmt.Sprintf("data: {\"events\":%d,\"attempts\":%d}\n\n", now.Events, now.Attempts)); err != nil {
+		return err
+	}
+	w.told = now
+	return nil
+}
+
+// look counts what came since the page was drawn.
+func (v *visit) look(w *watch) (hint, error) {
+	first := gateway.FirstIDAt[gateway.EventID](w.since)
+	pulse, err := v.d.Store.Pulse(v.ctx(), v.account(), first, w.anchor, w.endpoint)
+	if err != nil {
+		return hint{}, err
+	}
+	seen := hint{Events: pulse.Events, Attempts: w.before + pulse.Attempts}
+	if now := v.now(); now.Sub(w.anchor) > anchorFor {
+		later, err := v.d.Store.Pulse(v.ctx(), v.account(), first, now, w.endpoint)
+		if err != nil {
+			return hint{}, err
+		}
+		w.anchor, w.before = now, seen.Attempts-later.Attempts
+	}
+	return seen, nil
+}
+
+// mayStillRead tells that the session has not ended, and that its person is
+// still a member. A database that does not answer is no reason to end.
+func (v *visit) mayStillRead() bool {
+	if _, err := v.d.Accounts.Session(v.ctx(), v.token); errors.Is(err, gateway.ErrNotFound) {
+		return false
+	}
+	_, err := v.d.Accounts.Member(v.ctx(), v.person().ID, v.Param(accountParam))
+	return !errors.Is(err, gateway.ErrNotFound)
+}
+
+func (v *visit) send(text string) error {
+	w := http.NewResponseController(v.Response())
+	if err := w.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil {
+		return fmt.Errorf("set deadline: %w", err)
+	}
+	if _, err := v.Response().Write([]byte(text)); err != nil {
+		return fmt.Errorf("write hint: %w", err)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("send hint: %w", err)
+	}
+	return nil
+}

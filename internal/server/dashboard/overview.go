@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+const (
+	// troubledRows and activityRows are how many of them the overview shows.
+	troubledRows = 5
+	activityRows = 8
+	// trendPoints is how many points a line of a few pixels has at the most.
+	trendPoints = 24
+	// maxCounted bounds what is counted rather than added up.
+	maxCounted = 10_000
+)
+
+func showOverview(v *visit) error {
+	l := v.figures()
+	chosen := l.chartSpan()
+	view := page.Overview{Now: v.now(), Range: chosen.words, Per: chosen.per}
+	firsts, err := v.d.Store.Firsts(v.ctx(), v.account())
+	if err != nil {
+		return err
+	}
+	if !firsts.Delivered {
+		if view.Start, err = v.firstSteps(firsts); err != nil {
+			return err
+		}
+	}
+	if view.Frame, _, err = v.frame("Overview", layout.SectionOverview); err != nil {
+		return err
+	}
+	view.Live = v.live()
+	view.Quiet = !firsts.Event && !firsts.Delivered
+	if !view.Quiet {
+		if err := v.fillOverview(&view, l); err != nil {
+			return err
+		}
+	}
+	return v.page(page.OverviewPage(view))
+}
+
+// fillOverview adds what there is once something has happened.
+func (v *visit) fillOverview(view *page.Overview, l listing) error {
+	chosen := l.chartSpan()
+	w := store.LastSteps(view.Now, chosen.steps, chosen.step)
+	bins, err := v.d.Store.Series(v.ctx(), v.account(), nil, w)
+	if err != nil {
+		return err
+	}
+	view.Chart = l.chart(w, bins)
+	if view.Numbers, err = v.overviewNumbers(w, bins); err != nil {
+		return err
+	}
+	view.Numbers.Failed, view.Numbers.FailedMore = view.Failed, view.FailedMore
+	if view.Troubled, err = v.troubled(w); err != nil {
+		return err
+	}
+	if len(view.Troubled) > troubledRows {
+		view.Troubled, view.MoreTroubled = view.Troubled[:troubledRows], true
+	}
+	view.Activity, err = v.activity(activityRows)
+	return err
+}
+
+// firstSteps is the checklist of an account to which nothing was delivered yet.
+func (v *visit) firstSteps(f store.Firsts) (*page.Start, error) {
+	first, _, _ := strings.Cut(v.person().Name, " ")
+	start := &page.Start{
+		Source: f.Source, Endpoint: f.Endpoint, Event: f.Event, Delivered: f.Delivered,
+		Person: component.Shorten(first, 40), Manages: v.manages(), Publish: publishCommand(v.d.BaseURL),
+	}
+	if !f.Source || f.Event || !v.manages() { // the address is a secret where nothing is signed
+		return start, nil
+	}
+	newest, err := v.d.Store.Sources(v.ctx(), v.account(), store.Page[gateway.SourceID]{Limit: 1})
+	if err != nil || len(newest) == 0 || newest[0].Kind == gateway.SourceKindAPI {
+		return start, err
+	}
+	s := newest[0]
+	start.Ingest = page.StartSource{
+		Name: s.Name, Kind: s.Kind, URL: v.d.BaseURL + gateway.IngestPath + s.Token, Path: v.at("sources", s.ID.String()),
+	}
+	return start, nil
+}
+
+// publishCommand sends an event in, as it is pasted. A second time it is a
+// duplicate.
+func publishCommand(baseURL string) string {
+	return fmt.Sprintf(`curl %s/api/v1/events \
+  -H "Authorization: Bearer $ROWLOCK_API_KEY" \
+  -H "Content-Type: application/json" \
+  -H "Idempotency-Key: hello-1" \
+  -d '{"type":"demo.hello","data":{"n":1}}'`, baseURL)
+}

@@ -1,0 +1,190 @@
+package dashboard
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/static"
+)
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+
+	// staticPath is where browsers find what static.URL names.
+	staticPath = "/static/*"
+)
+
+// router adds routes with the guards that belong to them.
+type router struct {
+	echo *echo.Echo
+	d    *Dashboard
+}
+
+// open is for everybody.
+func (r router) open(method, path string, h handler) { r.echo.Add(method, path, r.d.wrap(h)) }
+
+// personal is for everybody who is logged in.
+func (r router) personal(method, path string, h handler) {
+	r.echo.Add(method, path, r.d.wrap(h, loggedIn))
+}
+
+// within is for the members of the account in the address, under which the
+// path is.
+func (r router) within(method, path string, h handler) {
+	r.echo.Add(method, "/a/:"+accountParam+path, r.d.wrap(h, loggedIn, member))
+}
+
+// managed is for those members who may change things.
+func (r router) managed(method, path string, h handler) {
+	r.echo.Add(method, "/a/:"+accountParam+path, r.d.wrap(h, loggedIn, member, manager))
+}
+
+// instance is for the owner of the instance.
+func (r router) instance(method, path string, h handler) {
+	r.echo.Add(method, "/instance"+path, r.d.wrap(h, loggedIn, instanceOwner))
+}
+
+// addRoutes adds every route of the dashboard.
+func (d *Dashboard) addRoutes(e *echo.Echo) {
+	e.GET(staticPath, echo.WrapHandler(static.Handler()))
+	r := router{e, d}
+	addEntranceRoutes(r)
+	addOverviewRoutes(r)
+	addEventRoutes(r)
+	addFailureRoutes(r)
+	addSourceRoutes(r)
+	addEndpointRoutes(r)
+	addSettingsRoutes(r)
+	addAccountRoutes(r)
+	addPersonRoutes(r)
+	addInstanceRoutes(r)
+	addKitRoutes(r)
+}
+
+func addEntranceRoutes(r router) {
+	r.open(get, "/", root)
+	r.open(get, "/signup", showSignUp)
+	r.open(post, "/signup", signUp)
+	r.open(get, "/invite/:token", followInvitation)
+	r.open(get, "/login", showLogIn)
+	r.open(post, "/login", logIn)
+	r.open(post, "/logout", logOut)
+	r.open(get, "/forgot", showForgot)
+	r.open(post, "/forgot", forgot)
+	r.open(get, "/reset/:token", showReset)
+	r.open(post, "/reset/:token", reset)
+}
+
+func addOverviewRoutes(r router) {
+	r.within(get, "", showOverview)
+	r.within(get, "/stream", stream)
+}
+
+func addEventRoutes(r router) {
+	r.within(get, "/events", listEvents)
+	r.within(get, "/events/:id", showEvent)
+	r.within(get, "/events/:id/raw", downloadPayload)
+	r.managed(get, "/events/:id/redeliver", askRedeliverEvent)
+	r.managed(post, "/events/:id/redeliver", redeliverEvent)
+	r.managed(post, "/events/:id/process", processEvent)
+	r.managed(get, "/events/:id/payload/delete", askDeletePayload)
+	r.managed(post, "/events/:id/payload/delete", deletePayload)
+	r.within(get, "/deliveries", listAttempts)
+	r.within(get, "/deliveries/:id", showDelivery)
+	r.managed(get, "/deliveries/:id/redeliver", askRedeliver)
+	r.managed(post, "/deliveries/:id/redeliver", redeliver)
+	r.managed(get, "/deliveries/:id/cancel", askCancel)
+	r.managed(post, "/deliveries/:id/cancel", cancelDelivery)
+	r.within(get, "/search", search)
+}
+
+func addFailureRoutes(r router) {
+	r.within(get, "/failures", showFailures)
+	r.within(get, "/failures/:id", showFailed)
+}
+
+func addSourceRoutes(r router) {
+	r.within(get, "/sources", showSources)
+	r.managed(get, "/sources/new", showNewSource)
+	r.managed(post, "/sources/new", addSource)
+	r.within(get, "/sources/:id", showSource)
+	r.within(get, "/sources/:id/requests/:request", showRequest)
+	r.managed(get, "/sources/:id/edit", showEditSource)
+	r.managed(post, "/sources/:id/edit", editSource)
+	r.managed(get, "/sources/:id/pause", askPauseSource)
+	r.managed(post, "/sources/:id/pause", pauseSource)
+	r.managed(post, "/sources/:id/resume", resumeSource)
+	r.managed(get, "/sources/:id/rotate", askRotateSource)
+	r.managed(post, "/sources/:id/rotate", rotateSource)
+	r.managed(get, "/sources/:id/delete", askDeleteSource)
+	r.managed(post, "/sources/:id/delete", deleteSource)
+}
+
+func addEndpointRoutes(r router) {
+	const one = "/endpoints/:id"
+	r.within(get, "/endpoints", listEndpoints)
+	r.managed(get, "/endpoints/new", newEndpoint)
+	r.managed(post, "/endpoints/new", createEndpoint)
+	r.within(get, one, showEndpoint)
+	r.managed(get, one+"/edit", editEndpoint)
+	r.managed(post, one+"/edit", updateEndpoint)
+	r.managed(get, one+"/test", askTest)
+	r.managed(post, one+"/test", testEndpoint)
+	r.managed(get, one+"/pause", askPause)
+	r.managed(post, one+"/pause", pauseEndpoint)
+	r.managed(post, one+"/resume", resumeEndpoint)
+	r.managed(get, one+"/delete", askDelete)
+	r.managed(post, one+"/delete", deleteEndpoint)
+	r.managed(get, one+"/rotate", askRotate)
+	r.managed(post, one+"/rotate", rotateSecret)
+	r.managed(post, one+"/secrets/:sid/reveal", revealSecret)
+	r.managed(get, one+"/secrets/:sid/end", askEndSecret)
+	r.managed(post, one+"/secrets/:sid/end", endSecret)
+}
+
+func addSettingsRoutes(r router) {
+	r.within(get, "/settings", showSettings)
+	r.managed(post, "/settings", renameAccount)
+	r.within(get, "/settings/keys", showKeys)
+	r.managed(get, "/settings/keys/new", askNewKey)
+	r.managed(post, "/settings/keys/new", createKey)
+	r.managed(get, "/settings/keys/:id/revoke", askRevokeKey)
+	r.managed(post, "/settings/keys/:id/revoke", revokeKey)
+}
+
+func addAccountRoutes(r router) {
+	r.personal(get, "/accounts", listAccounts)
+	r.personal(get, "/accounts/new", showNewAccount)
+	r.personal(post, "/accounts/new", openAccount)
+}
+
+func addPersonRoutes(r router) {
+	r.personal(get, "/me/profile", showProfile)
+	r.personal(post, "/me/profile", renamePerson)
+	r.personal(get, "/me/security", showSecurity)
+	r.personal(post, "/me/security", changePassword)
+	r.personal(post, "/me/security/sessions/:session/end", endSession)
+	r.personal(get, "/me/security/others", askEndOthers)
+	r.personal(post, "/me/security/others", endOthers)
+	r.personal(get, "/me/appearance", showAppearance)
+	r.personal(post, "/me/appearance", changeAppearance)
+}
+
+func addInstanceRoutes(r router) {
+	r.instance(get, "/accounts", listInstanceAccounts)
+	r.instance(get, "/invitations", listInvitations)
+	r.instance(post, "/invitations", invite)
+	r.instance(get, "/invitations/:invitation/end", askEndInvitation)
+	r.instance(post, "/invitations/:invitation/end", endInvitation)
+	r.instance(get, "/mail", listMails)
+	r.instance(get, "/mail/:mail", showMail)
+	r.instance(post, "/mail/:mail/retry", retryMail)
+}
+
+func addKitRoutes(r router) {
+	if r.d.Kit {
+		r.personal(get, "/kit", showKit)
+	}
+}

@@ -1,0 +1,134 @@
+package dashboard
+
+import (
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/signature"
+	"github.com/rowlock/rowlock/internal/source"
+	"github.com/rowlock/rowlock/web/layout"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+// The fields of the forms about sources, beside fieldName and the settings'.
+const (
+	fieldKind     = "kind"
+	fieldUID      = "uid"
+	fieldSecret   = "secret"
+	fieldLater    = "later"
+	fieldOverlap  = "overlap"
+	fieldSettings = "settings"
+)
+
+// showNewSource asks for the kind of a new source, and then for the rest.
+func showNewSource(v *visit) error {
+	kind := v.QueryParam(fieldKind)
+	chosen := map[string]string{}
+	if _, ok := signature.Lookup(kind); !ok {
+		kind = ""
+	}
+	if words := page.KindOf(kind); words.Service {
+		chosen[fieldName] = words.Name
+	}
+	view, err := v.sourceForm("Add source", kind)
+	if err != nil {
+		return err
+	}
+	view.Chosen = chosen
+	return v.page(page.SourceFormPage(view))
+}
+
+// sourceForm is the form for a kind of source; an empty one is still to be
+// chosen.
+func (v *visit) sourceForm(title, kind string) (page.SourceForm, error) {
+	frame, _, err := v.frame(title, layout.SectionSources)
+	view := page.SourceForm{Frame: frame, Kinds: page.KindsOf(signature.Kinds())}
+	if kind != "" {
+		view.Kind, view.Protects = page.KindOf(kind), protects(gateway.Source{Kind: kind})
+	}
+	return view, err
+}
+
+func addSource(v *visit) error {
+	f, err := v.readForm()
+	if err != nil {
+		return err
+	}
+	kind := f.text(fieldKind)
+	if _, ok := signature.Lookup(kind); !ok {
+		return v.redirect(v.at("sources", "new"))
+	}
+	if f.ok() {
+		made, err := v.d.Sources.Create(v.ctx(), v.account(), v.actor(), newSource(f, kind))
+		if err == nil {
+			return v.done(v.at("sources", made.ID.String()), "Source added.")
+		}
+		if !f.takeSource(err) {
+			return err
+		}
+	}
+	view, err := v.sourceForm("Add source", kind)
+	if err != nil {
+		return err
+	}
+	view.Chosen, view.Errors = chosenOf(f), f.errors
+	return v.invalid(page.SourceFormPage(view))
+}
+
+// newSource is what the use case takes of the form.
+func newSource(f form, kind string) source.Input {
+	words := page.KindOf(kind)
+	in := source.Input{Name: new(f.text(fieldName)), Kind: &kind, Settings: settingsOf(f, words)}
+	if uid := f.text(fieldUID); uid != "" {
+		in.UID = &uid
+	}
+	switch pasted := f.raw(fieldSecret); {
+	case words.Secret == "":
+	case pasted == "" && words.SecretAfter && f.checked(fieldLater):
+		in.Secret = new(signature.NewSecret()) // nobody knows it: until it is changed, everything is refused
+	default:
+		in.Secret = &pasted
+	}
+	return in
+}
+
+func showEditSource(v *visit) error {
+	s, err := v.changeable()
+	if err != nil {
+		return err
+	}
+	view, err := v.editForm(s)
+	if err != nil {
+		return err
+	}
+	view.Chosen = choicesOf(s.Settings)
+	view.Chosen[fieldName], view.Chosen[fieldUID] = s.Name, valueOf(s.UID)
+	return v.page(page.SourceFormPage(view))
+}
+
+func (v *visit) editForm(s gateway.Source) (page.SourceForm, error) {
+	view, err := v.sourceForm(s.Name, s.Kind)
+	view.Path, view.Protects = v.at("sources", s.ID.String()), protects(s)
+	return view, err
+}
+
+func editSource(v *visit) error {
+	s, f, err := v.postedSource()
+	if err != nil {
+		return err
+	}
+	if f.ok() {
+		change := source.Input{Name: new(f.text(fieldName)), UID: new(f.text(fieldUID)), Settings: settingsOf(f, page.KindOf(s.Kind))}
+		_, err := v.d.Sources.Update(v.ctx(), v.account(), v.actor(), s.ID, change)
+		if err == nil {
+			return v.done(v.at("sources", s.ID.String()), "Source saved.")
+		}
+		if !f.takeSource(err) {
+			return err
+		}
+	}
+	view, err := v.editForm(s)
+	if err != nil {
+		return err
+	}
+	view.Chosen, view.Errors = chosenOf(f), f.errors
+	return v.invalid(page.SourceFormPage(view))
+}

@@ -1,0 +1,73 @@
+package dashboard
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+// addRequests adds a part of the list of requests that became no event.
+func (v *visit) addRequests(view *page.Source, s gateway.Source) error {
+	causes := []string{gateway.CauseDuplicate}
+	if view.Kind.Secret != "" {
+		causes = append(causes, refusals...)
+	}
+	l := v.listing(view.Path, paramCause)
+	if cause := l.get(paramCause); slices.Contains(causes, cause) {
+		view.Cause = cause
+	}
+	view.Causes = []component.Choice{{Text: "All", Href: l.with(paramCause), Current: view.Cause == ""}}
+	for _, cause := range causes {
+		view.Causes = append(view.Causes, component.Choice{
+			Text: component.Word(cause), Href: l.with(paramCause, cause), Current: view.Cause == cause,
+		})
+	}
+	rows, err := v.d.Store.RequestLines(v.ctx(), v.account(), s.ID, view.Cause, asked[gateway.RequestID](l))
+	if err != nil {
+		return err
+	}
+	rows, view.Newest, view.Older = shown(l, rows, func(r gateway.Request) string { return r.ID.String() })
+	for _, r := range rows {
+		view.Requests = append(view.Requests, page.RequestRow{
+			Href: v.at("sources", s.ID.String(), "requests", r.ID.String()), Cause: r.Cause, Detail: r.Detail,
+			Differs: r.BodyDiffers, Size: r.BodySize, At: r.ID.Time(),
+		})
+	}
+	return nil
+}
+
+// showRequest is the page of one request that became no event.
+func showRequest(v *visit) error {
+	s, err := v.source()
+	if err != nil {
+		return err
+	}
+	id, err := gateway.ParseID[gateway.RequestID](v.Param("request"))
+	if err != nil {
+		return err
+	}
+	r, err := v.d.Store.Request(v.ctx(), v.account(), s.ID, id)
+	if err != nil {
+		return err
+	}
+	frame, _, err := v.frame("Request", layout.SectionSources)
+	if err != nil {
+		return err
+	}
+	view := page.SourceRequest{
+		Frame: frame, Source: v.sourceHead(s), Now: v.now(), ID: r.ID, Cause: r.Cause, Detail: r.Detail, Differs: r.BodyDiffers,
+		Method: r.Body.Method, Path: string(r.Body.Path), Query: string(r.Body.Query),
+		Headers: page.HeaderList(r.Body.Headers), Body: r.Body.Data, Size: r.BodySize, At: r.ID.Time(),
+	}
+	if r.SkewMS != nil {
+		view.Skew = new(time.Duration(*r.SkewMS) * time.Millisecond)
+	}
+	if r.EventID != nil {
+		view.EventHref = v.at("events", r.EventID.String())
+	}
+	return v.page(page.SourceRequestPage(view))
+}

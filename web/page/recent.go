@@ -1,0 +1,47 @@
+package page
+
+import (
+	"strconv"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+)
+
+// recentTicks are an endpoint's last attempts, oldest first, as marks: as many
+// as are shown, empty places first.
+func recentTicks(outcomes []gateway.Outcome) []string {
+	const shown = 20
+	marks := make([]string, 0, shown)
+	for range shown - len(outcomes) {
+		marks = append(marks, "none")
+	}
+	for _, outcome := range outcomes {
+		marks = append(marks, recentTick(outcome))
+	}
+	return marks
+}
+
+func recentTick(outcome gateway.Outcome) string {
+	switch outcome {
+	case gateway.OutcomeSucceeded:
+		return "ok"
+	case gateway.OutcomeUnknown:
+		return "warn"
+	default:
+		return "bad"
+	}
+}
+
+// recentLabel says what the marks of an endpoint show.
+func recentLabel(name string, outcomes []gateway.Outcome) string {
+	if len(outcomes) == 0 {
+		return "No attempts yet to " + name
+	}
+	failed := 0
+	for _, outcome := range outcomes {
+		if outcome != gateway.OutcomeSucceeded {
+			failed++
+		}
+	}
+	return strconv.Itoa(failed) + " of the last " + component.Plural(len(outcomes), "attempt", "attempts") + " to " + name + " failed"
+}

@@ -1,0 +1,36 @@
+package page
+
+import "github.com/rowlock/rowlock/web/component"
+
+// RedeliverEvent asks to which endpoints an event is sent again.
+type RedeliverEvent struct {
+	// Path is the event's.
+	Path, Type string
+	Options    []component.Option
+	// Heading tells that the question is a page of its own, and no dialog.
+	Heading bool
+	Errors  Errors
+}
+
+// Redeliver asks whether a delivery is sent again.
+type Redeliver struct {
+	// Path is the delivery's, Back where the answer leads.
+	Path, Back string
+	Type       string
+	Endpoint   string
+	// Attempts is how many the reader saw.
+	Attempts int
+	// Delivered tells that the receiver has confirmed it before.
+	Delivered bool
+	Heading   bool
+}
+
+// Question asks before something is done that cannot be undone.
+type Question struct {
+	// Action is where the answer is posted, Cancel the page to go back to.
+	Action, Cancel string
+	Title, Submit  string
+	// Text are the paragraphs that say what will happen.
+	Text    []string
+	Heading bool
+}

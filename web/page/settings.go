@@ -1,0 +1,142 @@
+package page
+
+import (
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
+)
+
+// Settings is the page of what an account is.
+type Settings struct {
+	layout.Frame
+
+	Now    time.Time
+	Tenant gateway.Account
+	// Name is what was entered as its name.
+	Name string
+	// Manages tells that the reader may change it.
+	Manages bool
+	Errors  Errors
+}
+
+// Keys is the page of an account's API keys.
+type Keys struct {
+	layout.Frame
+
+	Now  time.Time
+	Rows []KeyRow
+	// New is the key that was just made, with its text, which is shown once;
+	// nil for none.
+	New     *NewKey
+	Manages bool
+	// Newest and Older lead through the list; empty where there is nothing.
+	Newest, Older string
+}
+
+// NewKey is a key that was just made.
+type NewKey struct{ Name, Text string }
+
+// KeyRow is one API key.
+type KeyRow struct {
+	ID     gateway.KeyID
+	Path   string
+	Name   string
+	Hint   string
+	Scopes []gateway.Scope
+	// PerSecond is its own limit; nil is the server's.
+	PerSecond *int
+	CreatedAt time.Time
+	EndsAt    *time.Time
+}
+
+// ended tells that it is good for nothing any more.
+func (r KeyRow) ended(now time.Time) bool { return r.EndsAt != nil && !r.EndsAt.After(now) }
+
+// soon is how long before its end a key is marked.
+const soon = 14 * 24 * time.Hour
+
+func (r KeyRow) endsSoon(now time.Time) bool {
+	return r.EndsAt != nil && !r.ended(now) && r.EndsAt.Before(now.Add(soon))
+}
+
+// KeyForm is what is asked for a new API key.
+type KeyForm struct {
+	// Path is the page of keys.
+	Path string
+	Name string
+	// Scopes are those that are chosen.
+	Scopes []string
+	// Ends is in days; empty is never.
+	Ends      string
+	PerSecond string
+	// Heading tells that it is a page of its own.
+	Heading bool
+	Errors  Errors
+}
+
+// KeyAsk asks whether a key is to be revoked.
+type KeyAsk struct {
+	Key     KeyRow
+	Path    string
+	Heading bool
+}
+
+// scopeWords say what a scope allows.
+var scopeWords = map[gateway.Scope]struct{ name, note string }{
+	gateway.ScopePublish: {"Publish", "Send events in. It sees nothing."},
+	gateway.ScopeRead:    {"Read", "See events, deliveries, endpoints and sources, but no secrets."},
+	gateway.ScopeManage:  {"Manage", "Change endpoints, sources and keys, redeliver, and see signing secrets."},
+}
+
+// keyLives are how long a key can live, in days.
+var keyLives = []component.Option{
+	{Value: "90", Label: "90 days"},
+	{Value: "30", Label: "30 days"},
+	{Value: "365", Label: "1 year"},
+	{Value: KeyLivesOn, Label: "Never"},
+}
+
+// settingsTabs are the parts of the settings.
+func settingsTabs(account, section string) []component.Choice {
+	return []component.Choice{
+		{Text: "General", Href: account + "/settings", Current: section == layout.SectionSettings},
+		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
+	}
+}
+
+// role is what a role allows.
+type role struct{ name, note string }
+
+var roles = []role{
+	{"Owner", "Everything, the account itself included."},
+	{"Manager", "Change endpoints, sources and API keys, redeliver, and see secrets."},
+	{"Member", "See everything but secrets."},
+}
+
+// nameHint says what a name is for, or who may change it.
+func (v Settings) nameHint() string {
+	if !v.Manages {
+		return "An owner or a manager of the account can change it."
+	}
+	return "What people see. The address stays as it is."
+}
+
+func (f KeyForm) scopesAttrs() templ.Attributes {
+	if f.Errors["scopes"] == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-describedby": "scopes-error", "aria-invalid": "true", "tabindex": "-1"}
+}
+
+// KeyLivesOn is the choice of a key that does not end by itself.
+const KeyLivesOn = "never"
+
+// IsKeyLife tells whether this is one of the times that the form offers.
+func IsKeyLife(chosen string) bool {
+	return slices.ContainsFunc(keyLives, func(o component.Option) bool { return o.Value == chosen })
+}

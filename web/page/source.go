@@ -1,0 +1,282 @@
+package page
+
+import (
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
+)
+
+// Sources is the page of an account's sources.
+type Sources struct {
+	layout.Frame
+
+	Now  time.Time
+	Rows []SourceRow
+	// Kinds are those that can be added.
+	Kinds []SourceKind
+	// Manages tells that the reader may add one.
+	Manages bool
+	// Newest and Older lead through the list; empty where there is nothing.
+	Newest, Older string
+}
+
+// SourceRow is one source in the list.
+type SourceRow struct {
+	SourceHead
+
+	Counts SourceCounts
+}
+
+// SourceHead is what a source is.
+type SourceHead struct {
+	ID   gateway.SourceID
+	Path string
+	Name string
+	Kind SourceKind
+	// URL is where its events are sent to. Hidden tells that the secret part
+	// is left out.
+	URL    string
+	Hidden bool
+	State  gateway.SourceState
+}
+
+// BuiltIn tells that it is the source of the API.
+func (h SourceHead) BuiltIn() bool { return h.Kind.Kind == gateway.SourceKindAPI }
+
+// Paused tells that it holds what comes in.
+func (h SourceHead) Paused() bool { return h.State == gateway.SourcePaused }
+
+// SourceCounts is what a source brought in the last 24 hours.
+type SourceCounts struct {
+	Received int64
+	// Hours is how many events came in each hour, oldest first.
+	Hours []float64
+	// Duplicates and Rejected are of the requests that are kept.
+	Duplicates int
+	Rejected   []CauseCount
+	// LastEvent is when the newest event came in; nil when none has.
+	LastEvent *time.Time
+}
+
+// CauseCount is how many requests were refused for a cause.
+type CauseCount struct {
+	Cause string
+	N     int
+}
+
+// RejectedTotal is how many requests were refused, for whatever cause.
+func (c SourceCounts) RejectedTotal() int {
+	total := 0
+	for _, one := range c.Rejected {
+		total += one.N
+	}
+	return total
+}
+
+// rejectedText says how many requests were refused: "17 wrong signature".
+func (c SourceCounts) rejectedText() string {
+	if len(c.Rejected) == 1 {
+		return component.Number(c.Rejected[0].N) + " " + lowerFirst(component.Word(c.Rejected[0].Cause))
+	}
+	return component.Number(c.RejectedTotal()) + " rejected"
+}
+
+// rejectedHref leads to the refused requests: to those of the one cause, if
+// there is one alone.
+func (r SourceRow) rejectedHref() string {
+	if len(r.Counts.Rejected) == 1 {
+		return r.Path + "?cause=" + r.Counts.Rejected[0].Cause
+	}
+	return r.Path
+}
+
+// Source is the page of one source.
+type Source struct {
+	layout.Frame
+	SourceHead
+
+	Now       time.Time
+	CreatedAt time.Time
+	UID       string
+	Counts    SourceCounts
+	// Waiting tells that nothing has come in yet.
+	Waiting bool
+	// Protects says in a sentence what a signature covers.
+	Protects string
+	// Settings are the choices of its kind, in words.
+	Settings []Fact
+	// Secrets are those that are live, newest first.
+	Secrets []SourceSecret
+	// Try is a shell script that sends one event; empty when there is none.
+	Try string
+	// Manages tells that the reader may change it.
+	Manages bool
+	// Causes are the filters of the list of requests.
+	Causes   []component.Choice
+	Cause    string
+	Requests []RequestRow
+	// Newest and Older lead through the list; empty where there is nothing.
+	Newest, Older string
+}
+
+// Fact is something with a name.
+type Fact struct {
+	Name, Value string
+	// Code shows the value as text for machines.
+	Code bool
+}
+
+// SourceSecret is a secret, never its value.
+type SourceSecret struct {
+	CreatedAt time.Time
+	// EndsAt is when it stops proving requests; nil while it has no end.
+	EndsAt *time.Time
+}
+
+// state is "current" or "previous".
+func (s SourceSecret) state() string {
+	if s.EndsAt == nil {
+		return "current"
+	}
+	return "previous"
+}
+
+// RequestRow is one request that became no event.
+type RequestRow struct {
+	Href   string
+	Cause  string
+	Detail string
+	// Differs tells of a repeat whose body is not the first one's.
+	Differs bool
+	Size    int
+	At      time.Time
+}
+
+// SourceRequest is the page of one request that became no event.
+type SourceRequest struct {
+	layout.Frame
+
+	Source SourceHead
+	Now    time.Time
+	ID     gateway.RequestID
+	Cause  string
+	Detail string
+	// EventHref leads to the first event, for a repeat; empty for none.
+	EventHref string
+	Differs   bool
+	// Skew is the sender's clock less ours; nil when it is not known.
+	Skew        *time.Duration
+	Method      string
+	Path, Query string
+	Headers     []component.Header
+	Body        []byte
+	// Size is how long the body was; Body may be its first part alone.
+	Size int
+	At   time.Time
+}
+
+// SourceForm is the page on which a source is made or changed.
+type SourceForm struct {
+	layout.Frame
+
+	// Path is the source's page; empty for one that is made.
+	Path string
+	// Kinds are the kinds to choose from. They are shown while Kind has none.
+	Kinds []SourceKind
+	Kind  SourceKind
+	// Chosen is what was entered, by the names of the fields.
+	Chosen map[string]string
+	// Protects says what a signature covers.
+	Protects string
+	Errors   Errors
+}
+
+// IsNew tells that the source is about to be made.
+func (f SourceForm) IsNew() bool { return f.Path == "" }
+
+// SourceAsk is a question about a source.
+type SourceAsk struct {
+	Source SourceHead
+	// Heading tells that the question is a page of its own.
+	Heading bool
+	Now     time.Time
+	// Older is when a secret ends that is in its overlap already; nil for none.
+	Older *time.Time
+	// Chosen is what was entered before.
+	Chosen string
+	Errors Errors
+}
+
+// onlyBuiltIn tells that nobody has added a source yet.
+func (v Sources) onlyBuiltIn() bool {
+	return len(v.Rows) == 1 && v.Rows[0].BuiltIn()
+}
+
+// live has the page read itself anew while it waits for the first event.
+func (v Source) live() templ.Attributes {
+	if !v.Waiting {
+		return nil
+	}
+	return templ.Attributes{"data-live-refresh": "events"}
+}
+
+// rejectedMost names the most common cause of refusals.
+func (v Source) rejectedMost() string {
+	var most CauseCount
+	for _, one := range v.Counts.Rejected {
+		if one.N > most.N {
+			most = one
+		}
+	}
+	if most.N == 0 {
+		return ""
+	}
+	return "Mostly " + lowerFirst(component.Word(most.Cause))
+}
+
+// lastEvent says how long ago the newest event came in.
+func (v Source) lastEvent() string {
+	if v.Counts.LastEvent == nil {
+		return "–"
+	}
+	return component.Duration(v.Now.Sub(*v.Counts.LastEvent).Truncate(time.Second))
+}
+
+func (v Source) lastEventNote() string {
+	if v.Counts.LastEvent == nil {
+		return "none yet"
+	}
+	return "ago"
+}
+
+// what says what was wrong with a request.
+func (r RequestRow) what() string {
+	switch {
+	case r.Differs:
+		return "A repeat whose body is not the first one’s."
+	case r.Cause == gateway.CauseDuplicate:
+		return "A repeat. The first event’s id was the answer."
+	default:
+		return component.Visible(r.Detail)
+	}
+}
+
+// columns tells how many numbers stand side by side, where these are not four.
+func (v Source) columns() templ.Attributes {
+	if v.BuiltIn() {
+		return templ.Attributes{"data-n": "3"}
+	}
+	return nil
+}
+
+// tryText says what the lines for a terminal do.
+func (v Source) tryText() string {
+	if v.Kind.Secret == "" {
+		return "These lines send one event."
+	}
+	return "These lines send one event, signed as the sender would. Put the secret into the first."
+}

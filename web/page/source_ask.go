@@ -1,0 +1,30 @@
+package page
+
+import (
+	"slices"
+
+	"github.com/rowlock/rowlock/web/component"
+)
+
+// overlaps are how long a secret can outlive the next one.
+var overlaps = []component.Option{
+	{Value: "24h", Label: "24 hours"},
+	{Value: "1h", Label: "1 hour"},
+	{Value: "168h", Label: "7 days"},
+	{Value: "720h", Label: "30 days"},
+	{Value: "0s", Label: "Not at all: it has leaked"},
+}
+
+// IsOverlap tells whether this is one of the times that the form offers.
+func IsOverlap(chosen string) bool {
+	return slices.ContainsFunc(overlaps, func(o component.Option) bool { return o.Value == chosen })
+}
+
+// secretHint says where the secret comes from, and after a mistake elsewhere
+// that it has to be entered once more.
+func (a SourceAsk) secretHint() string {
+	if a.Errors.Any() && a.Errors["secret"] == "" {
+		return "Enter it again: it is not kept while something else is wrong."
+	}
+	return a.Source.Kind.SecretFrom
+}

@@ -1,0 +1,159 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/page"
+)
+
+// head is a source of a kind, called so.
+func head(kind, name string) page.SourceHead {
+	return page.SourceHead{
+		ID: gateway.SourceID{1}, Path: "/a/acme/sources/src_1", Name: name, Kind: page.KindOf(kind), State: gateway.SourceActive,
+		URL: "https://hooks.example.com/ingest/in_1",
+	}
+}
+
+func TestSourcesPage(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2, 50} {
+		v := page.Sources{Frame: framed(), Now: noon, Kinds: page.KindsOf([]string{"github", "none"}), Manages: true}
+		for i := range n {
+			row := page.SourceRow{SourceHead: head("github", hostile)}
+			row.ID[15] = byte(i)
+			row.Counts = page.SourceCounts{
+				Received: 21407, Hours: []float64{1, 2, 3}, LastEvent: &noon,
+				Rejected: []page.CauseCount{{Cause: "signature_mismatch", N: 17}},
+			}
+			v.Rows = append(v.Rows, row)
+		}
+		d := drawn(t, page.SourcesPage(v))
+		rows := d.Find("#sources tbody tr")
+		if rows.Length() != n || d.Find("#kinds a").Length() != 2 {
+			t.Errorf("%d rows of %d, %d kinds", rows.Length(), n, d.Find("#kinds a").Length())
+		}
+		link := rows.First().Find("a[href*='cause=signature_mismatch']")
+		if link.Text() != "17 wrong signature" || !strings.Contains(rows.Text(), "21,407") {
+			t.Errorf("the first row: %s", rows.First().Text())
+		}
+	}
+}
+
+func TestSourcesPageOfANewAccount(t *testing.T) {
+	t.Parallel()
+	v := page.Sources{Frame: framed(), Now: noon, Manages: true, Rows: []page.SourceRow{{SourceHead: head("api", "API")}}}
+	d := drawn(t, page.SourcesPage(v))
+	if !strings.Contains(d.Find("main h2").Text(), "first source") || !strings.Contains(d.Find("#sources tbody").Text(), "never") {
+		t.Errorf("%s", d.Find("main").Text())
+	}
+	v.Manages = false
+	if d := drawn(t, page.SourcesPage(v)); d.Find("main a[href$='/sources/new']").Length() != 0 {
+		t.Error("a member is offered to add one")
+	}
+}
+
+func TestSourcePageWaits(t *testing.T) {
+	t.Parallel()
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", hostile), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Try: "curl\n"}
+	d := drawn(t, page.SourcePage(v))
+	if d.Find("#waiting .steps > li").Length() != 3 || d.Find("#requests, #numbers").Length() != 0 || d.Find("#try [data-copy]").Length() != 1 {
+		t.Errorf("%s", d.Find("main").Text())
+	}
+	v.Requests = []page.RequestRow{{Href: "/x", Cause: "signature_missing", Detail: "No header.", At: noon}}
+	if d := drawn(t, page.SourcePage(v)); d.Find("#requests tbody tr").Length() != 1 || !strings.Contains(d.Find("#waiting").Text(), "none was accepted") {
+		t.Error("refused requests do not show while the first event is waited for")
+	}
+	v.Waiting, v.Requests = false, nil
+	if d := drawn(t, page.SourcePage(v)); d.Find("#waiting").Length() != 0 || d.Find("#numbers .stat").Length() != 4 || d.Find("#requests .empty").Length() != 1 {
+		t.Error("a source with events still waits")
+	}
+	v.Cause = "duplicate"
+	if d := drawn(t, page.SourcePage(v)); d.Find("#requests .empty a").AttrOr("href", "") != v.Path {
+		t.Error("the filter cannot be cleared")
+	}
+}
+
+func TestSourceSecrets(t *testing.T) {
+	t.Parallel()
+	ends := noon.Add(time.Hour)
+	v := page.Source{
+		Frame: framed(), SourceHead: head("github", "x"), Now: noon, CreatedAt: noon,
+		Secrets: []page.SourceSecret{{CreatedAt: noon}, {CreatedAt: noon, EndsAt: &ends}},
+	}
+	d := drawn(t, page.SourcePage(v))
+	if d.Find("#secrets [data-s='current']").Length() != 1 || d.Find("#secrets [data-s='previous']").Length() != 1 || d.Find("#secrets [data-left='3600']").Length() != 1 {
+		t.Errorf("%s", d.Find("#secrets").Text())
+	}
+	if d.Find("#secrets a").Length() != 0 {
+		t.Error("a member is offered to change the secret")
+	}
+	v.Secrets = nil
+	if d := drawn(t, page.SourcePage(v)); !strings.Contains(d.Find("#secrets").Text(), "every request is refused") {
+		t.Error("no secret, and the page does not say so")
+	}
+}
+
+func TestSourceRequestPage(t *testing.T) {
+	t.Parallel()
+	skew := -90 * time.Second
+	v := page.SourceRequest{
+		Frame: framed(), Source: head("github", "x"), Now: noon, Cause: "timestamp_out_of_range", Skew: &skew,
+		Method: "POST", Headers: []component.Header{{Name: "Host", Value: "x"}}, Body: []byte("abc"), Size: 4, At: noon,
+	}
+	d := drawn(t, page.SourceRequestPage(v))
+	if !strings.Contains(d.Find("#skew").Text(), "1m 30s behind") || d.Find("#headers dt").Length() != 1 || !strings.Contains(d.Find("#body").Text(), "the first 3 B of 4 B") {
+		t.Errorf("%s", d.Find("main").Text())
+	}
+	v = page.SourceRequest{Frame: framed(), Source: head("github", "x"), Now: noon, Cause: "duplicate", Differs: true, EventHref: "/a/acme/events/evt_1", At: noon}
+	d = drawn(t, page.SourceRequestPage(v))
+	if d.Find("#why [data-tone='warn'], #why .callout[data-tone='warn']").Length() == 0 || d.Find("a[href='/a/acme/events/evt_1']").Length() != 1 {
+		t.Errorf("%s", d.Find("main").Text())
+	}
+}
+
+func TestSourceForm(t *testing.T) {
+	t.Parallel()
+	kinds := page.KindsOf([]string{"github", "hmac", "none"})
+	if d := drawn(t, page.SourceFormPage(page.SourceForm{Frame: framed(), Kinds: kinds})); d.Find("#kinds a").Length() != 3 || d.Find("#source-form").Length() != 0 {
+		t.Error("there is nothing to choose from")
+	}
+	for _, text := range []string{`<b>`, `"quoted"`} {
+		chosen := map[string]string{"name": text, "header": text, "signed": text, "uid": text, "secret": "hunter2"}
+		d := drawn(t, page.SourceFormPage(page.SourceForm{Frame: framed(), Kind: page.KindOf("hmac"), Chosen: chosen, Errors: page.Errors{"header": text, "": text}}))
+		if d.Find("#name").AttrOr("value", "") != text || d.Find("#header-error").Length() != 1 || strings.Contains(d.Text(), "hunter2") || d.Find("[value='hunter2']").Length() != 0 {
+			t.Error("the form loses what was entered, or shows the secret")
+		}
+	}
+	edit := page.SourceForm{Frame: framed(), Path: "/a/acme/sources/src_1", Kind: page.KindOf("github")}
+	if d := drawn(t, page.SourceFormPage(edit)); d.Find("#secret, #tolerance, [name='kind']").Length() != 0 || d.Find("#source-form").AttrOr("action", "") != "/a/acme/sources/src_1/edit" {
+		t.Error("an edit asks for what is chosen once")
+	}
+}
+
+func TestSourceQuestions(t *testing.T) {
+	t.Parallel()
+	older := noon.Add(time.Minute)
+	a := page.SourceAsk{Source: head("github", hostile), Now: noon, Older: &older, Heading: true}
+	for _, question := range []templ.Component{page.SourcePauseAsk(a), page.SourceDeleteAsk(a), page.SourceRotateAsk(a)} {
+		d := drawn(t, question)
+		if d.Find("form[method='post'] h1").Length() != 1 || d.Find("form button[type='submit']").Length() != 1 {
+			t.Errorf("%s", d.Text())
+		}
+	}
+	if d := drawn(t, page.SourceRotateAsk(a)); d.Find("[data-left='60']").Length() != 1 || d.Find("#overlap option[selected]").AttrOr("value", "") != "24h" {
+		t.Errorf("%s", d.Text())
+	}
+}
+
+func TestUnknownKindIsCalledByItsName(t *testing.T) {
+	t.Parallel()
+	if got := page.KindOf("new_kind"); got.Name != "New kind" || got.Kind != "new_kind" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -47,6 +47,7 @@ func runAll(m *testing.M) (code int, err error) {
 	machine = startPace()
 	code = m.Run()
 	machine.stop()
+	stopChromium()
 	caller.CloseIdleConnections()
 	return code, goleak.Find(goleak.IgnoreAnyFunction("github.com/rowlock/rowlock/internal/embedded/pgchild.(*Process).run"))
 }

@@ -24,6 +24,8 @@ type hit struct {
 	attempt               int
 	body                  []byte
 	verified              bool
+	// signatures is how many came with it: one for each live secret.
+	signatures int
 	// answered tells that the sender was there for the answer.
 	answered bool
 }
@@ -117,6 +119,7 @@ func (r *receiver) keep(request *http.Request, body []byte) (n int, wait time.Du
 		at: time.Now(), path: request.URL.Path, body: body,
 		event: request.Header.Get("webhook-id"), delivery: request.Header.Get("idempotency-key"),
 		kind: request.Header.Get("rowlock-event-type"), verified: verifies(request.Header, body, r.secret),
+		signatures: len(strings.Fields(request.Header.Get("webhook-signature"))),
 	}
 	h.attempt, _ = strconv.Atoi(request.Header.Get("rowlock-attempt")) // 0 is no attempt's number
 	r.mu.Lock()

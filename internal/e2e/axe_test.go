@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// axe checks a page for faults that keep people out (axe-core, MPL 2.0).
+//
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// finding is one kind of fault on a page.
+type finding struct {
+	ID    string `json:"id"`
+	Help  string `json:"help"`
+	Nodes []struct {
+		HTML    string `json:"html"`
+		Summary string `json:"failureSummary"`
+	} `json:"nodes"`
+}
+
+// runAxe evaluates what axe finds under the rules of WCAG 2.2 AA.
+const runAxe = `axe.run(document, {
+	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'],
+	resultTypes: ['violations'],
+}).then((r) => JSON.stringify(r.violations))`
+
+// accessible fails the test for what axe finds on the page that is open.
+func (b *tab) accessible(what string) {
+	b.t.Helper()
+	// The page's policy allows no foreign script; the debugger is not the page.
+	b.evaluate(axe)
+	var found []finding
+	if err := json.Unmarshal([]byte(b.evaluate(runAxe)), &found); err != nil {
+		b.t.Fatalf("read what axe found: %v", err)
+	}
+	for _, f := range found {
+		if len(f.Nodes) > 0 { // the first stands for the others
+			b.t.Errorf("%s: %d × %s (%s)\n%s\n%s", what, len(f.Nodes), f.Help, f.ID, f.Nodes[0].HTML, f.Nodes[0].Summary)
+		}
+	}
+}
+
+// evaluate runs a script and waits for what it promises.
+func (b *tab) evaluate(script string) string {
+	b.t.Helper()
+	wait, byValue := true, true
+	r := call(b, runtime.Evaluate, runtime.EvaluateParams{Expression: script, AwaitPromise: &wait, ReturnByValue: &byValue})
+	if r.ExceptionDetails != nil {
+		b.t.Fatalf("evaluate: %s", r.ExceptionDetails.Text)
+	}
+	var text string
+	if r.Result != nil && len(r.Result.Value) > 0 {
+		_ = json.Unmarshal(r.Result.Value, &text) // axe itself evaluates to no text
+	}
+	return text
+}
+
+// looks are the widths in pixels and the themes in which pages are looked at.
+var looks = []struct {
+	width int
+	theme string
+}{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}}
+
+// inspect looks at pages in every width and theme: axe finds nothing, nothing
+// has a style or a script of its own, nothing needs to be scrolled sideways and
+// no cell of a table stands out of its own.
+func (b *tab) inspect(paths ...string) {
+	b.t.Helper()
+	for _, path := range paths {
+		for _, l := range looks {
+			what := fmt.Sprintf("%s, %d, %s", path, l.width, l.theme)
+			b.look(l.width, l.theme)
+			b.open(path)
+			b.accessible(what)
+			if n := eval[int](b, `document.querySelectorAll('[style], style, script:not([src]), [onclick]').length`); n > 0 {
+				b.t.Errorf("%s: %d elements have a style or script of their own", what, n)
+			}
+			if wide := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+				b.t.Errorf("%s: %d pixels stand out sideways", what, wide)
+			}
+			if text := eval[string](b, `[...document.querySelectorAll('main td')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText).join()`); text != "" {
+				b.t.Errorf("%s: stands out of its cell: %s", what, text)
+			}
+		}
+	}
+}
+
+func TestEntrancePages(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, onDatabase(t, newDatabase(t, shared)))
+	b := newTab(t, n.url)
+	b.inspect("/signup", "/login", "/forgot", "/forgot?sent=1")
+}

@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	// firstVisit and laterVisit are how much a page may send, in bytes over the
+	// network: the first with style sheet, scripts and fonts, the others without.
+	firstVisit, laterVisit = 150_000, 30_000
+	// hostile is text that nobody should see work: a script, a way out of an
+	// attribute, a mark that turns text around, a very long word.
+	hostile = "\"><script>document.documentElement.dataset.owned = 1</script><img src=x onerror=document.documentElement.dataset.owned=1>\u202e"
+)
+
+// Every page that can be reached by links, in every width and theme, with data
+// that is ordinary and data that is hostile.
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, onDatabase(t, newDatabase(t, shared)))
+	a := newPerson(t, n)
+	b := newTab(t, n.url)
+	b.refuseDialogs()
+	b.logIn("owner@example.com")
+	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/settings/keys")
+	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
+	found := b.crawl(home(a))
+	if len(found) < 40 {
+		t.Errorf("links lead to %d pages only: %s", len(found), strings.Join(found, " "))
+	}
+	b.inspect(found...)
+}
+
+// newPerson makes an account whose owner can log in.
+func newPerson(t testing.TB, n *node) *account {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "account", "create", "--name", "Acme "+hostile, "--email", "owner@example.com", "--password-stdin", "--json")
+	cmd.Env, cmd.Stdin, cmd.SysProcAttr = n.environ, strings.NewReader(passphrase), childAttributes()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("make an account: %v", err)
+	}
+	a := &account{node: n}
+	if err := json.Unmarshal(out, a); err != nil {
+		t.Fatalf("account create printed %q: %v", out, err)
+	}
+	return a
+}
+
+// home is where an account's pages are.
+func home(a *account) string { return "/a/" + a.ID }
+
+// logIn logs in, and watches how much the first visit costs.
+func (b *tab) logIn(email string) {
+	b.t.Helper()
+	b.bytes()
+	b.open("/login")
+	b.fill("#email", email)
+	b.fill("#password", passphrase)
+	b.press("Log in")
+	b.await("the overview", `location.pathname.startsWith('/a/')`)
+	if n := b.bytes(); n > firstVisit || n < laterVisit {
+		b.t.Errorf("the first visit took %d bytes, want at most %d", n, firstVisit)
+	}
+}
+
+// refuseDialogs fails the test when a page opens an alert.
+func (b *tab) refuseDialogs() {
+	b.t.Helper()
+	call(b, page.Enable, page.EnableParams{})
+	err := chromedp.Listen(b.ctx, func(event any) {
+		if e, ok := event.(*page.EventJavascriptDialogOpening); ok {
+			b.complain("alert: " + e.Message)
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// furnishPages gives every page something to show.
+func (a *account) furnishPages(t testing.TB, r *receiver) {
+	t.Helper()
+
+	quoted, _ := json.Marshal(hostile) // a text always can
+	long, _ := json.Marshal(strings.Repeat("x", 2000))
+	for _, body := range []string{
+		fmt.Sprintf(`{"url":%q,"description":%s,"secret":%q}`, r.url+everything+"?q=%22%3E%3Cscript%3E", quoted, r.secret),
+		fmt.Sprintf(`{"url":"http://127.0.0.1:9/refused","description":%s,"retry_schedule":[]}`, long),
+		`{"url":"https://nothing.invalid/hook","event_types":["never.*"]}`,
+	} {
+		want[endpointObject](t, a, http.StatusCreated, http.MethodPost, "/endpoints", body)
+	}
+	endpoints := list[endpointObject](t, a, "/endpoints", "")
+	a.call(t, http.MethodPost, "/endpoints/"+endpoints[len(endpoints)-1].ID+"/test", []byte(`{}`))
+	a.call(t, http.MethodPost, "/endpoints/"+endpoints[0].ID+"/pause", nil)
+	stripe := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", fmt.Sprintf(`{"name":%s,"kind":"stripe","secret":%q}`, quoted, stripeSecret))
+	none := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", `{"name":"open","kind":"none"}`)
+	a.ingest(t, none.IngestURL, hostile, http.StatusOK)
+	a.ingest(t, stripe.IngestURL, hostile, http.StatusUnauthorized)
+	for i := range 60 {
+		want[struct{}](t, a, http.StatusAccepted, http.MethodPost, "/events",
+			fmt.Sprintf(`{"type":"order.created","subject":%s,"key":"%s-%d","data":{"html":%s,"n":%d}}`, quoted, "key", i, quoted, i))
+	}
+	waitFor(t, patience, "deliveries fail", func() bool {
+		return len(list[deliveryObject](t, a, "/deliveries", "status=failed")) > 0
+	})
+}
+
+// ingest sends a body to a source as somebody who signs nothing.
+func (a *account) ingest(t testing.TB, ingestURL, body string, want int) {
+	t.Helper()
+	path := ingestURL[strings.Index(ingestURL, "/ingest/"):]
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.node.url+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Hostile", `"><script>document.documentElement.dataset.owned = 1</script>`)
+	r.Header.Set("Stripe-Signature", `t=1,v1=<script>`)
+	if status, answer := exchange(t, r); status != want {
+		t.Fatalf("ingest: %d %s, want %d", status, answer, want)
+	}
+}
+
+// idLike is what stands in an address for one of many alike.
+var idLike = regexp.MustCompile(`\b[a-z]{2,4}_[0-9a-z]{26}\b`)
+
+// crawl follows links from a page on, one of each kind, and returns where it
+// came. No page may run what is hostile, and none may send too much.
+func (b *tab) crawl(from string) (paths []string) {
+	b.t.Helper()
+	b.look(looks[0].width, looks[0].theme)
+	seen := map[string]bool{kindOf(from): true}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		path := queue[0]
+		b.bytes()
+		b.open(path)
+		paths = append(paths, path)
+		if n := b.bytes(); n > laterVisit {
+			b.t.Errorf("%s sends %d bytes, want at most %d", path, n, laterVisit)
+		}
+		if eval[bool](b, `'owned' in document.documentElement.dataset`) {
+			b.t.Errorf("%s ran what it should show", path)
+		}
+		for _, link := range eval[[]string](b, links) {
+			if kind := kindOf(link); !seen[kind] && leadsOn(link) {
+				seen[kind] = true
+				queue = append(queue, link)
+			}
+		}
+	}
+	return paths
+}
+
+// links are where a page's links lead, on this site.
+const links = `[...new Set([...document.querySelectorAll('a[href]')]
+	.map((a) => new URL(a.href)).filter((u) => u.origin === location.origin).map((u) => u.pathname + u.search))]`
+
+// kindOf is a link without what tells it from others of its kind: the ids, and
+// the values of its query.
+func kindOf(link string) string {
+	path, query, _ := strings.Cut(link, "?")
+	kind := idLike.ReplaceAllString(path, "ID")
+	for part := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		kind += "&" + name
+	}
+	return kind
+}
+
+// leadsOn tells that a link leads to a page of ours for people: the API has
+// pages of its own, and what is downloaded is none.
+func leadsOn(link string) bool {
+	return !strings.HasPrefix(link, "/api/") && !strings.Contains(link, "/raw")
+}

@@ -18,13 +18,13 @@ const maxPassword = 4096
 func newAccount(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "account",
-		Short:   "Make accounts",
-		Long:    "Make accounts: the tenants that sources, endpoints and events belong to.",
+		Short:   "Make accounts, and links that set a new password",
+		Long:    "Make accounts: the tenants that sources, endpoints and events belong to. Or let somebody\nin again who has forgotten the password.",
 		Example: "  rowlock account create --name Acme --email owner@example.com",
 		Args:    subcommand,
 		RunE:    choose,
 	}
-	cmd.AddCommand(newAccountCreate(p))
+	cmd.AddCommand(newAccountCreate(p), newResetLink(p))
 	return cmd
 }
 
@@ -41,7 +41,8 @@ func newAccountCreate(p program) *cobra.Command {
 		Short: "Make an account with its owner and an API key",
 		Long: `Make an account with its owner and an API key that has all scopes. The key is shown
 this once. It works on the database itself, with the settings of serve; the server
-may run or not. An owner without a password cannot log in until one is set.`,
+may run or not. An owner without a password cannot log in until one is set with the
+link that account reset-link makes.`,
 		Example: `  rowlock account create --name Acme --email owner@example.com
   printf %s "$PASSWORD" | rowlock account create --name Acme --email owner@example.com --password-stdin --json`,
 		Args: noArguments,
@@ -69,7 +70,14 @@ func createAccount(cmd *cobra.Command, p program, flags accountFlags) error {
 	if err != nil {
 		return usageIf[*app.InputError](err)
 	}
-	return printAccount(cmd.OutOrStdout(), created, flags.json)
+	if err := printAccount(cmd.OutOrStdout(), created, flags.json); err != nil || flags.json || account.Password != "" {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "\nThe owner has no password yet. For a link that sets one:\n  rowlock account reset-link --email %s\n", account.Email)
+	if err != nil {
+		return fmt.Errorf("print account: %w", err)
+	}
+	return nil
 }
 
 // account checks the flags and reads the password, if it is to be read.
@@ -115,6 +123,43 @@ func printAccount(w io.Writer, created app.CreatedAccount, asJSON bool) error {
 		created.AccountID, created.UserID, created.APIKey, created.APIKey)
 	if err != nil {
 		return fmt.Errorf("print account: %w", err)
+	}
+	return nil
+}
+
+func newResetLink(p program) *cobra.Command {
+	var email string
+	cmd := &cobra.Command{
+		Use:   "reset-link",
+		Short: "Make a link that sets a new password",
+		Long: `Make a link that sets a new password, for somebody who has forgotten theirs or has none
+yet. It works once, within an hour; whoever has it can log in as them. It begins with
+ROWLOCK_BASE_URL, and the server has to run when it is opened. The command works on the
+database itself, with the settings of serve; no mail is sent.`,
+		Example: "  rowlock account reset-link --email owner@example.com",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return makeResetLink(cmd, p, strings.TrimSpace(email))
+		},
+	}
+	cmd.Flags().StringVar(&email, "email", "", "mail address they log in with (required)")
+	return cmd
+}
+
+func makeResetLink(cmd *cobra.Command, p program, email string) error {
+	if email == "" {
+		return badUsage("--email is missing: the mail address of who is to get a new password")
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return err
+	}
+	link, err := app.MakeResetLink(cmd.Context(), settings, newLogger(cmd.ErrOrStderr(), settings), email)
+	if err != nil {
+		return usageIf[*app.InputError](err)
+	}
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), link); err != nil {
+		return fmt.Errorf("print link: %w", err)
 	}
 	return nil
 }

@@ -36,6 +36,39 @@ func TestAccountCreate(t *testing.T) {
 	}
 }
 
+func TestAccountResetLink(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"ROWLOCK_DATABASE_URL=" + pgtest.Empty(t),
+		"ROWLOCK_MASTER_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+		"ROWLOCK_BASE_URL=https://hooks.example.com",
+	}
+	const advice = "rowlock account reset-link --email "
+	made := call(t, "", environ, "account", "create", "--name", "Acme", "--email", "a@example.com")
+	if made.code != exitOK || !strings.Contains(made.stderr, advice+"a@example.com\n") || strings.Contains(made.stdout, advice) {
+		t.Errorf("an owner without a password: %+v", made)
+	}
+	if made := call(t, "", environ, "account", "create", "--name", "B", "--email", "b@example.com", "--json"); made.code != exitOK || strings.Contains(made.stderr, advice) {
+		t.Errorf("as JSON: %+v", made)
+	}
+	if made := call(t, "correct horse battery", environ, "account", "create", "--name", "C", "--email", "c@example.com", "--password-stdin"); made.code != exitOK || strings.Contains(made.stderr, advice) {
+		t.Errorf("with a password: %+v", made)
+	}
+	got := call(t, "", environ, "account", "reset-link", "--email", "A@example.com")
+	if token, ok := strings.CutPrefix(got.stdout, "https://hooks.example.com/reset/"); got.code != exitOK || !ok || len(token) < 20 || strings.Count(token, "\n") != 1 {
+		t.Errorf("%+v, want a link on a line", got)
+	}
+	for email, want := range map[string]result{
+		"nobody":          {code: exitUsage, stderr: "email: want an address"},
+		"eve@example.com": {code: exitFailure, stderr: "no user has this mail address"},
+	} {
+		got := call(t, "", environ, "account", "reset-link", "--email", email)
+		if got.code != want.code || got.stdout != "" || !strings.Contains(got.stderr, want.stderr) || !strings.Contains(got.stderr, "\nHint: ") || strings.Contains(got.stderr, "account create") {
+			t.Errorf("%s: %+v, want %+v and a hint", email, got, want)
+		}
+	}
+}
+
 func TestMigrateUpTellsWhatItDid(t *testing.T) {
 	t.Parallel()
 	environ := []string{

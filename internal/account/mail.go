@@ -25,10 +25,10 @@ func resetMail(baseURL, to, token string) store.Mail {
 
 Set it here within %[2]d minutes:
 
-%[1]s/reset/%[3]s
+%[3]s
 
 If it was not you, do nothing: the password stays as it is.
-`, baseURL, int(resetLives/time.Minute), token)}
+`, baseURL, int(resetLives/time.Minute), resetLink(baseURL, token))}
 }
 
 func passwordChangedMail(baseURL, to string) store.Mail {

@@ -129,6 +129,48 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// Who holds the database gets a link without a mail, however many were asked
+// for. It works once.
+func TestMakeResetLink(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.create(t, "Acme", "ada@example.com")
+	for range account.ResetTries {
+		if err := b.RequestReset(t.Context(), "ada@example.com"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link, err := b.MakeResetLink(t.Context(), " Ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, n := b.mailed(t, "ada@example.com"); n != account.ResetTries {
+		t.Errorf("%d mails, want those that were asked for", n)
+	}
+	token, ok := strings.CutPrefix(link, baseURL+"/reset/")
+	if !ok {
+		t.Errorf("the link is %q", link)
+	}
+	if n := b.text(t, `SELECT count(*)::text FROM password_resets WHERE ends_at - created_at = interval '1 hour'`); n != fmt.Sprint(account.ResetTries+1) {
+		t.Errorf("%s links hold for an hour", n)
+	}
+	if err := b.Reset(t.Context(), token, newPassword); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.logIn(t, "ada@example.com", newPassword, here); err != nil {
+		t.Errorf("the new password: %v", err)
+	}
+	if err := b.Reset(t.Context(), token, newPassword); !errors.Is(err, gateway.ErrNotFound) {
+		t.Errorf("a second time: %v, want ErrNotFound", err)
+	}
+	if _, err := b.MakeResetLink(t.Context(), "eve@example.com"); !errors.Is(err, gateway.ErrNotFound) {
+		t.Errorf("nobody's address: %v, want ErrNotFound", err)
+	}
+	if _, err := b.MakeResetLink(t.Context(), "nobody"); err == nil || !strings.HasPrefix(err.Error(), "email: ") {
+		t.Errorf("no address: %v", err)
+	}
+}
+
 func TestResetWorksForOneOfMany(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

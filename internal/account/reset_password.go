@@ -37,8 +37,8 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 		if err := tx.ReserveTry(ctx, try); err != nil || login.User.IsZero() {
 			return err
 		}
-		token := secret.NewToken("")
-		if err := tx.CreatePasswordReset(ctx, login.User, tokenHash(token), resetLives); err != nil {
+		token, err := newReset(ctx, tx, login.User)
+		if err != nil {
 			return err
 		}
 		return s.addMail(ctx, tx, resetMail(s.baseURL, login.Email, token))
@@ -49,12 +49,48 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 	return err
 }
 
+// MakeResetLink makes the link that RequestReset would mail, for who holds the
+// database itself: no mail is written, and however many were asked for does not
+// matter. Errors: gateway.InvalidError (email) for what is no address;
+// gateway.ErrNotFound when nobody has it.
+func (s *Service) MakeResetLink(ctx context.Context, email string) (string, error) {
+	email, err := checkEmail(email)
+	if err != nil {
+		return "", err
+	}
+	login, err := s.store.LoginByEmail(ctx, email)
+	if err != nil {
+		return "", err
+	}
+	if login.User.IsZero() {
+		return "", gateway.ErrNotFound
+	}
+	var token string
+	err = s.store.InTx(ctx, func(tx store.Tx) (err error) {
+		token, err = newReset(ctx, tx, login.User)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return resetLink(s.baseURL, token), nil
+}
+
+// newReset makes the token of a link that sets a new password.
+func newReset(ctx context.Context, tx store.Tx, user gateway.UserID) (string, error) {
+	token := secret.NewToken("")
+	return token, tx.CreatePasswordReset(ctx, user, tokenHash(token), resetLives)
+}
+
+// resetLink is where the token sets a new password.
+func resetLink(baseURL, token string) string { return baseURL + "/reset/" + token }
+
 // ResetOpen tells whether a link that sets a new password can be used.
 func (s *Service) ResetOpen(ctx context.Context, token string) (bool, error) {
 	return s.store.PasswordResetOpen(ctx, tokenHash(token))
 }
 
-// Reset sets a new password by a link from a mail, once. All sessions of the
+// Reset sets a new password by a link, once. All sessions of the
 // person end, and they are told by mail. Errors: gateway.InvalidError
 // (password); gateway.ErrNotFound for a link that was used or is over.
 func (s *Service) Reset(ctx context.Context, token, password string) error {

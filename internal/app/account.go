@@ -30,31 +30,53 @@ type CreatedAccount struct {
 // directory, or else starting it for the call. What is wrong with n is an
 // *InputError.
 func CreateAccount(ctx context.Context, c config.Config, log *slog.Logger, n NewAccount) (created CreatedAccount, err error) {
+	err = withAccounts(ctx, c, log, func(accounts *account.Service) error {
+		made, err := accounts.Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
+		if err != nil {
+			return accountError(err, "account create")
+		}
+		created = CreatedAccount{AccountID: made.AccountID.String(), UserID: made.UserID.String(), APIKey: made.APIKey}
+		return nil
+	})
+	return created, err
+}
+
+// MakeResetLink makes a link that sets a new password for the person with this
+// address, once, within an hour. It opens the database as CreateAccount does.
+// What is no address is an *InputError.
+func MakeResetLink(ctx context.Context, c config.Config, log *slog.Logger, email string) (link string, err error) {
+	err = withAccounts(ctx, c, log, func(accounts *account.Service) (err error) {
+		link, err = accounts.MakeResetLink(ctx, email)
+		return accountError(err, "account reset-link")
+	})
+	return link, err
+}
+
+// withAccounts opens the database for one call.
+func withAccounts(ctx context.Context, c config.Config, log *slog.Logger, call func(*account.Service) error) (err error) {
 	db, err := openDatabase(ctx, c, log)
 	if err != nil {
-		return created, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.close(ctx)) }()
 	s, pool, err := openStore(ctx, c, db)
 	if err != nil {
-		return created, err
+		return err
 	}
 	defer pool.Close()
 	now := clock.New()
 	if err := observe(ctx, s, now); err != nil {
-		return created, err
+		return err
 	}
-	accounts := account.NewService(account.Options{Store: s, Clock: now, Signup: c.Signup, BaseURL: string(c.BaseURL), SMTP: c.SMTPURL != ""})
-	made, err := accounts.Create(ctx, account.New{Name: n.Name, Email: n.Email, Password: n.Password})
-	if err != nil {
-		return created, accountError(err)
-	}
-	return CreatedAccount{AccountID: made.AccountID.String(), UserID: made.UserID.String(), APIKey: made.APIKey}, nil
+	return call(account.NewService(account.Options{Store: s, Clock: now, Signup: c.Signup, BaseURL: string(c.BaseURL), SMTP: c.SMTPURL != ""}))
 }
 
 // InputError is something that was asked for and cannot be: asking again in the
 // same way cannot help.
-type InputError struct{ cause error }
+type InputError struct {
+	cause   error
+	command string
+}
 
 // Error tells what is wrong, one line for each field.
 func (e *InputError) Error() string { return e.cause.Error() }
@@ -64,17 +86,19 @@ func (e *InputError) Unwrap() error { return e.cause }
 
 // Hint says where more is told.
 func (e *InputError) Hint() string {
-	return "`rowlock account create --help` tells what is asked for, and how."
+	return "`rowlock " + e.command + " --help` tells what is asked for, and how."
 }
 
-// accountError says what to do about an account that cannot be made.
-func accountError(err error) error {
+// accountError says what to do about an error of the command.
+func accountError(err error, command string) error {
 	var invalid *gateway.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		return &InputError{err}
+		return &InputError{err, command}
 	case errors.Is(err, gateway.ErrEmailTaken):
 		return &advised{errors.New("another user has this mail address"), "Every account has an owner of its own: choose another address."}
+	case errors.Is(err, gateway.ErrNotFound):
+		return &advised{errors.New("no user has this mail address"), "It has to be the address they log in with; ROWLOCK_DATABASE_URL and ROWLOCK_DATA_DIR have to be those of serve."}
 	default:
 		return err
 	}

@@ -156,7 +156,8 @@ func TestHeldDeliveryWaits(t *testing.T) {
 	path := w.home + "/deliveries/" + text(d, "id")
 	w.get(path).wantText("main", "Held: the endpoint is paused.")
 	w.follow(w.post(path+"/redeliver", url.Values{})).wantToast("gets it when it is resumed")
-	w.get(w.home+"/events/"+text(d, "event_id")).wantText("#timeline", "It is sent when somebody resumes it.")
+	w.get(w.home+"/events/"+text(d, "event_id")).wantText("#timeline", "It goes on when somebody resumes it.")
+	w.get(w.home+"/events/"+text(d, "event_id")).wantText("#deliveries", "goes on when resumed")
 }
 
 // The command sends what the attempt sent, and no secret.

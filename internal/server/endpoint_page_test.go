@@ -144,8 +144,8 @@ func TestEndpointPageSaysWhatIsWrong(t *testing.T) {
 	var sending *deliver.Service
 	w := newBundle(t, withPages, withSending(t, &sending)).signedUp(t, "Acme")
 	for status, wants := range map[int][]string{
-		503: {"Failing since", "1 delivery is waiting", "The server answers 503 Service Unavailable.", "after 100 failures in a row, and has counted 1."},
-		410: {"Disabled by Rowlock since", "the receiver answered 410 Gone", "1 delivery is held", "Fix the receiver, then resume"},
+		503: {"Failing since", "1 delivery is waiting", "The server answers 503 Service Unavailable.", "after 100 failures in a row, and has counted 1: at most one a second counts."},
+		410: {"Disabled by Rowlock since", "the receiver answered 410 Gone", "1 delivery is held", "Fix the receiver, then resume: what is held goes on."},
 	} {
 		path := pathOf(w.addEndpoint(url.Values{"url": {receiving(t, status, "")}}))
 		w.sendOnce(sending, idOf(page{path: path}))

@@ -249,7 +249,7 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 		t.Error("a script does not get the question alone")
 	}
 	p = w.follow(w.submit(w.get(path+"/pause"), `form[action$="/pause"]`, nil))
-	p.wantToast("Paused.")
+	p.wantToast("Paused. What is for it is held, and goes on when somebody resumes it.")
 	if got := p.Find("#trouble").Text(); !strings.Contains(got, "Paused by Person of Acme since") {
 		t.Errorf("the page says %q", got)
 	}
@@ -257,7 +257,7 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 		t.Error("the title does not say so")
 	}
 	p = w.follow(w.submit(p, `form[action$="/resume"]`, nil))
-	p.wantToast("Resumed.")
+	p.wantToast("Resumed. What was held goes on; what was being retried keeps its schedule.")
 	if p.Find("#trouble .callout").Length() != 0 {
 		t.Error("an active endpoint is in trouble")
 	}
@@ -281,7 +281,7 @@ func TestDeleteEndpointOnThePage(t *testing.T) {
 	w.get(path).wantStatus(http.StatusOK)
 	shown := w.get(path + "/delete").Find("#name-hint").Text()
 	p = w.follow(w.submit(w.get(path+"/delete"), `form[action$="/delete"]`, url.Values{"name": {" " + shown + " "}}))
-	p.wantToast("Deleted ERP ⟨U+202E⟩ sync.")
+	p.wantToast("Deleted ERP ⟨U+202E⟩ sync. Its history stays with its events.")
 	w.get(path).wantStatus(http.StatusNotFound)
 }
 

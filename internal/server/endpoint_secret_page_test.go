@@ -16,7 +16,8 @@ func TestRotateSecretOnThePage(t *testing.T) {
 	path := pathOf(p)
 	first := p.Find("#secrets code").First().Text()
 	p = w.follow(w.submit(w.get(path+"/rotate"), `form[action$="/rotate"]`, url.Values{"overlap": {"1h"}}))
-	p.wantToast("Rotated.")
+	p.wantToast("Copy it now, or reveal it again later.")
+	p.wantText("#secrets", "Copy it now, or reveal it again later.")
 	second := p.Find("#secrets li code").First().Text()
 	if p.Find("#secrets li").Length() != 2 || !strings.HasPrefix(second, "whsec_") || second == first || strings.Contains(p.text, first) {
 		t.Errorf("after rotating, secrets are %q", p.Find("#secrets").Text())
@@ -59,7 +60,7 @@ func TestRevealAndEndSecretOnThePage(t *testing.T) {
 		t.Fatal("the page shows a secret that nobody asked for")
 	}
 	p = w.follow(w.submit(p, `form[action$="`+previous+`/reveal"]`, nil))
-	p.wantToast("Revealed.")
+	p.wantToast("Revealed. It is noted in the account's activity.")
 	if got := p.Find("#" + previous + " code").Text(); got != first {
 		t.Errorf("revealed is %q, want %q", got, first)
 	}

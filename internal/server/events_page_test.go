@@ -120,7 +120,9 @@ func TestEventFiltersAreAForm(t *testing.T) {
 	p = w.follow(p)
 	p.wantText("#events .empty", "No event matches these filters")
 	p.wantText("#events .empty", "Last 24 hours")
-	p.wantText(".chip[data-on]", "Accepted, Held")
+	p.wantText(".chip[data-on]", "Accepted, Held at source")
+	p.wantText(".chip[data-on]", "Decision")
+	p.wantText("main nav[aria-label=Views], main [aria-label=Views]", "Held at source")
 	wider := p.hrefs("#events .empty a")
 	if len(wider) != 2 || !strings.Contains(wider[0], "range=7d") || wider[1] != w.home+"/events" {
 		t.Errorf("the ways out are %v", wider)
@@ -184,6 +186,37 @@ func TestRedeliverAnEvent(t *testing.T) {
 	w.submit(ask, "form.dialog", url.Values{"endpoint": {text(had, "id")}}).wantStatus(http.StatusUnprocessableEntity)
 }
 
+// Nothing is said to be sent when there is nobody to send it to.
+func TestRedeliverToNoEndpoint(t *testing.T) {
+	t.Parallel()
+	w := newBundle(t, withPages).signedUp(t, "Acme")
+	n := w.tenant()
+	id := n.publish(`{"type":"a.b","data":1}`)
+	path := w.home + "/events/" + id
+	all := url.Values{"endpoint": {"all"}}
+	w.follow(w.post(path+"/redeliver", all)).wantToast("Not sent: it was for no endpoint yet. Choose one.")
+	w.process(t, id)
+	p := w.follow(w.post(path+"/redeliver", all))
+	p.wantToast("Not sent: it was for no endpoint yet. Process it again, or choose an endpoint.")
+	if strings.Contains(p.Find("#timeline").Text(), "Redelivered") {
+		t.Error("the timeline tells of what did not happen")
+	}
+	ask := w.get(path + "/redeliver")
+	if add := ask.hrefs("form.dialog p a"); len(add) != 1 || add[0] != w.home+"/endpoints/new" || ask.Find("form.dialog button[type=submit][disabled]").Length() != 1 {
+		t.Errorf("with no endpoint the question leads to %v", add)
+	}
+	e := n.must(201, http.MethodPost, "/endpoints", `{"url":"`+somewhere+`","description":"ERP"}`)
+	w.submit(w.get(path+"/redeliver"), "form.dialog", url.Values{"endpoint": {text(e, "id")}}).wantStatus(http.StatusSeeOther)
+	delivery := w.get(path).hrefs("#deliveries a.cell")[0]
+	n.must(204, http.MethodDelete, "/endpoints/"+text(e, "id"), nil)
+	w.follow(w.post(path+"/redeliver", all)).wantToast("Not sent: every endpoint that it was for was deleted. Choose another one.")
+	ask = w.get(delivery + "/redeliver")
+	ask.wantText("form.dialog", "Its endpoint was deleted, so it cannot be sent again.")
+	if ask.Find("form.dialog button[type=submit][disabled]").Length() != 1 {
+		t.Error("the question about a deleted endpoint can be answered")
+	}
+}
+
 func TestProcessAnEventAgain(t *testing.T) {
 	t.Parallel()
 	w := newBundle(t, withPages).signedUp(t, "Acme")
@@ -192,7 +225,10 @@ func TestProcessAnEventAgain(t *testing.T) {
 	w.process(t, id)
 	path := w.home + "/events/" + id
 	p := w.get(path)
-	p.wantText("#decision", "No endpoint asks for a.b.")
+	p.wantText("#decision", "No endpoint asked for a.b when it was decided. Add one that does, or process the event again.")
+	if add := p.hrefs("#decision a"); len(add) != 1 || add[0] != w.home+"/endpoints/new" || p.Find("#process button").Length() != 1 {
+		t.Errorf("the ways on are %v", add)
+	}
 	again := w.follow(w.submit(p, "#process", nil))
 	again.wantToast("decided again")
 	w.follow(w.post(path+"/process", url.Values{})).wantToast("decided in the meantime")

@@ -39,6 +39,10 @@ func TestOverviewFromTheFirstStepOn(t *testing.T) {
 		t.Error("the page does not listen")
 	}
 
+	if !strings.Contains(p.Find("#publish").Text(), `-H "Idempotency-Key: hello-$(date +%s)"`) {
+		t.Errorf("the command is %q", p.Find("#publish").Text())
+	}
+
 	source := n.must(201, http.MethodPost, "/sources", `{"name":"<b>Shop</b>","kind":"none"}`)
 	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "nowhere"})
 	p = w.get(w.home)
@@ -55,11 +59,50 @@ func TestOverviewFromTheFirstStepOn(t *testing.T) {
 	if p.Find("#figures .stat").Length() != 4 || p.Find("#ingest").Length() != 0 {
 		t.Error("the numbers do not show, or the source's address still does")
 	}
+	if p.Find("#start [role=status] a[href='/a/acme/events/"+text(event, "id")+"']").Length() != 1 || p.Find("#start .steps a").Length() != 0 {
+		t.Error("the page does not lead to the event")
+	}
 
 	n.must(201, http.MethodPost, "/endpoints", object{"url": answering(t, http.StatusOK), "uid": "good"})
 	n.must(200, http.MethodPost, "/endpoints/good/test", `{"type":"a.b"}`)
 	if p = w.get(w.home); p.Find("#start .steps").Length() != 0 || p.Find("#start").Length() != 1 {
 		t.Errorf("with a delivery the page says %q", wordsOf(p))
+	}
+}
+
+// An event that came before there was an endpoint waits for a hand.
+func TestOverviewOfAnEventBeforeAnEndpoint(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	w := b.signedUp(t, "Acme")
+	n := w.tenant()
+	event := n.must(202, http.MethodPost, "/events", `{"type":"a.b","data":1}`)
+	b.process(t, text(event, "id"))
+	if said := w.get(w.home).Find("#troubled p").Text(); !strings.Contains(said, "There is no endpoint yet") {
+		t.Errorf("without an endpoint, %q need attention", said)
+	}
+	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "nowhere"})
+	p := w.get(w.home)
+	step := p.Find("#start .steps > li[data-now]")
+	if !strings.Contains(step.Text(), "The first event came before an endpoint asked for it.") || step.Find("a[href='/a/acme/events/"+text(event, "id")+"']").Length() != 1 {
+		t.Errorf("the next step is %q", step.Text())
+	}
+	if said := p.Find("#troubled p").Text(); !strings.Contains(said, "Nothing was sent yet.") {
+		t.Errorf("with a new endpoint, %q need attention", said)
+	}
+	n.must(200, http.MethodPost, "/endpoints/nowhere/pause", nil)
+	if said := w.get(w.home).Find("#troubled p").Text(); !strings.Contains(said, "One is paused") {
+		t.Errorf("with a paused endpoint, %q need attention", said)
+	}
+	n.must(200, http.MethodPost, "/endpoints/nowhere/resume", nil)
+	n.must(201, http.MethodPost, "/endpoints", object{"url": answering(t, http.StatusOK), "uid": "good"})
+	n.must(200, http.MethodPost, "/endpoints/good/test", `{"type":"a.b"}`)
+	if said := w.get(w.home).Find("#troubled p").Text(); !strings.Contains(said, "None. No endpoint is failing or disabled.") {
+		t.Errorf("with a resumed endpoint, %q need attention", said)
+	}
+	n.must(204, http.MethodDelete, "/endpoints/nowhere", nil)
+	if said := w.get(w.home).Find("#troubled p").Text(); !strings.Contains(said, "None. Every endpoint’s last attempt succeeded.") {
+		t.Errorf("with a good endpoint, %q need attention", said)
 	}
 }
 

@@ -5,6 +5,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/server"
 )
 
 func TestSignUpLogOutLogIn(t *testing.T) {
@@ -50,4 +55,43 @@ func TestSignUpFormKeepsItsFields(t *testing.T) {
 	if strings.Contains(p.text, "too short") || strings.Contains(p.text, "<script>alert") {
 		t.Error("the page repeats what it must not")
 	}
+}
+
+// A form with nothing in it tells everything that is wrong at once.
+func TestSignUpTellsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	p := b.newBrowser(t).post("/signup", url.Values{})
+	p.wantStatus(http.StatusUnprocessableEntity)
+	for _, field := range []string{"name", "email", "password", "account"} {
+		if p.Find("#"+field).AttrOr("aria-invalid", "") != "true" {
+			t.Errorf("%s has no message", field)
+		}
+	}
+}
+
+// An invitation for another address is told beside the address, and stays good.
+func TestInvitationIsForItsAddress(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages, func(d *server.Deps) {
+		d.Accounts = account.NewService(account.Options{Store: d.Store, Clock: clock.New(), Signup: config.SignupInvite})
+	})
+	owner := b.signedUp(t, "Acme")
+	by, err := b.account.LogIn(t.Context(), account.Credentials{Email: owner.email, Password: passphrase, Address: "192.0.2.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := b.account.Invite(t.Context(), by.User, "bob@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := url.Values{"name": {"Bob"}, "email": {"other@example.com"}, "password": {passphrase}, "account": {"Bob"}, "invite": {token}}
+	w := b.newBrowser(t)
+	p := w.post("/signup", fields)
+	p.wantStatus(http.StatusUnprocessableEntity)
+	if p.Find("#email").AttrOr("aria-invalid", "") != "true" {
+		t.Errorf("the address has no message: %s", wordsOf(p))
+	}
+	fields.Set("email", "bob@example.com")
+	w.post("/signup", fields).wantStatus(http.StatusSeeOther)
 }

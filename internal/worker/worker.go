@@ -49,7 +49,7 @@ type Options struct {
 func Config(o Options) *river.Config {
 	return &river.Config{
 		ID:     o.Node,
-		Logger: o.Log,
+		Logger: quietly(o.Log),
 		Queues: map[string]river.QueueConfig{
 			job.QueueProcess: {MaxWorkers: processWorkers},
 			job.QueueDeliver: {MaxWorkers: deliverWorkers},

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -103,7 +104,7 @@ func TestEveryJobHasAWorker(t *testing.T) {
 
 func TestEveryQueueIsWorked(t *testing.T) {
 	t.Parallel()
-	config := worker.Config(worker.Options{})
+	config := worker.Config(worker.Options{Log: slog.New(slog.DiscardHandler)})
 	all := queues(t)
 	if len(all) < 2 {
 		t.Fatalf("package job has queues %q", all)

@@ -137,7 +137,10 @@
 
 	function left(seconds) {
 		const s = Math.abs(seconds);
-		const two = (big, small, b, l) => Math.floor(s / big) + b + (Math.floor(s % big / small) ? ' ' + Math.floor(s % big / small) + l : '');
+		const two = (big, small, b, l) => {
+			const n = Math.floor(s / big), rest = Math.floor(s % big / small);
+			return rest ? n + b + ' ' + rest + l : n + ' ' + b;
+		};
 		const text = s < 60 ? s + ' s' : s < 3600 ? two(60, 1, 'm', 's') : s < 86400 ? two(3600, 60, 'h', 'm') : two(86400, 3600, 'd', 'h');
 		return seconds < 0 ? text + ' ago' : text;
 	}

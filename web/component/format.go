@@ -10,7 +10,7 @@ import (
 const day = 24 * time.Hour
 
 // Duration writes a length of time as people read it: "412 ms", "1.2 s",
-// "2m 14s", "5h 16m", "3d 4h".
+// "5 m", "2m 14s", "5h 16m", "3d 4h".
 func Duration(d time.Duration) string {
 	if d < 0 {
 		return "−" + Duration(-d)
@@ -31,27 +31,44 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// twoUnits writes a length of time in a unit and the next smaller one.
+// twoUnits writes a length of time in a unit and the next smaller one, or apart
+// from its unit where one is enough.
 func twoUnits(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
-	text := strconv.FormatInt(int64(d/big), 10) + bigName
-	if rest := d % big / small; rest > 0 {
-		text += " " + strconv.FormatInt(int64(rest), 10) + smallName
+	text := strconv.FormatInt(int64(d/big), 10)
+	rest := d % big / small
+	if rest == 0 {
+		return text + " " + bigName
 	}
-	return text
+	return text + bigName + " " + strconv.FormatInt(int64(rest), 10) + smallName
 }
 
-// agoText writes how long ago at was, or how long it is until then.
+// agoText writes how long ago at was, or how long it is until then. What is
+// ahead is rounded: a key that was just made for 90 days ends in 90 d.
 func agoText(at, now time.Time) string {
 	d := now.Sub(at)
 	switch {
-	case d < 0:
-		return "in " + coarse(-d)
+	case d <= -time.Second/2:
+		return "in " + coarse(rounded(-d))
 	case d < 2*time.Second:
 		return "just now"
 	case d < 30*day:
 		return coarse(d) + " ago"
 	default:
 		return at.UTC().Format("2 Jan 2006")
+	}
+}
+
+// rounded is a length of time in whole numbers of its largest unit.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d.Round(time.Second) < time.Minute:
+		return d.Round(time.Second)
+	case d.Round(time.Minute) < time.Hour:
+		return d.Round(time.Minute)
+	case d.Round(time.Hour) < day:
+		return d.Round(time.Hour)
+	default:
+		return d.Round(day)
 	}
 }
 

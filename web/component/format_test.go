@@ -20,15 +20,17 @@ func TestDuration(t *testing.T) {
 		999600 * time.Microsecond:            "1 s",
 		1234 * time.Millisecond:              "1.2 s",
 		15 * time.Second:                     "15 s",
-		59960 * time.Millisecond:             "1m",
+		59960 * time.Millisecond:             "1 m",
 		134 * time.Second:                    "2m 14s",
-		59*time.Minute + 59500*1e6:           "1h",
+		59*time.Minute + 59500*1e6:           "1 h",
 		5*time.Hour + 16*time.Minute:         "5h 16m",
-		24*time.Hour - time.Second:           "1d",
+		24*time.Hour - time.Second:           "1 d",
 		76 * time.Hour:                       "3d 4h",
 		-2 * time.Second:                     "−2 s",
 		time.Duration(math.MaxInt64):         "106751d 23h",
-		2*time.Minute + 400*time.Millisecond: "2m",
+		2*time.Minute + 400*time.Millisecond: "2 m",
+		5 * time.Minute:                      "5 m",
+		24 * time.Hour:                       "1 d",
 	} {
 		if got := component.Duration(give); got != want {
 			t.Errorf("Duration(%d) = %q, want %q", give, got, want)
@@ -72,6 +74,9 @@ func TestAgo(t *testing.T) {
 		0: "just now", time.Second: "just now", 4 * time.Second: "4 s ago", 2 * time.Minute: "2 m ago",
 		5 * time.Hour: "5 h ago", 40 * time.Hour: "1 d ago", 29 * 24 * time.Hour: "29 d ago",
 		50 * 24 * time.Hour: "10 Oct 2026", -38 * time.Second: "in 38 s", -3 * time.Hour: "in 3 h",
+		-(90*24*time.Hour - time.Second): "in 90 d", -(7*24*time.Hour - 40*time.Minute): "in 7 d", -36 * time.Hour: "in 2 d", -30 * time.Hour: "in 1 d",
+		-(24*time.Hour - time.Second): "in 1 d", -(time.Hour - time.Second): "in 1 h", -89 * time.Minute: "in 1 h",
+		-59600 * time.Millisecond: "in 1 m", -100 * time.Millisecond: "just now",
 	} {
 		doc := render(t, component.Ago(now.Add(-give), now))
 		if got := text(one(t, doc, "time")); got != want {

@@ -108,7 +108,7 @@ type EndpointSecret struct {
 	EndsAt *time.Time
 	// Replaced is when the overlap began that ends with EndsAt.
 	Replaced time.Time
-	// Value is the secret itself, shown this once; empty when it is not.
+	// Value is the secret itself where it is shown; empty where it is not.
 	Value string
 }
 
@@ -179,10 +179,10 @@ func (v Endpoint) latency() component.Stat {
 func numberAndUnit(d time.Duration) (number, unit string) {
 	text := component.Duration(d)
 	number, unit, _ = strings.Cut(text, " ")
-	if unit == "ms" || unit == "s" {
-		return number, unit
+	if strings.ContainsAny(number, "mhd") {
+		return text, ""
 	}
-	return text, ""
+	return number, unit
 }
 
 func (v Endpoint) delivered() component.Stat {

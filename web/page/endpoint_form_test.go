@@ -98,9 +98,9 @@ func TestEndpointQuestions(t *testing.T) {
 		says  string
 		has   string
 	}{
-		"test":           {page.TestAsk(page.TestQuestion{EndpointQuestion: q, Types: []string{"order.created"}}), "One request to ERP <b>sync alone", `datalist option[value="order.created"]`},
+		"test":           {page.TestAsk(page.TestQuestion{EndpointQuestion: q, Types: []string{"order.created"}}), "One request to ERP <b>sync alone, now, whatever its state. The answer shows at once. It is not retried; one that fails is shown under Failures.", `datalist option[value="order.created"]`},
 		"test again":     {page.TestAsk(page.TestQuestion{EndpointQuestion: wrong}), "Reserved.", `#type[aria-invalid][value="ERP"]`},
-		"pause":          {page.PauseAsk(page.PauseQuestion{EndpointQuestion: q, State: gateway.EndpointActive}), "Nothing is sent any more", "h1"},
+		"pause":          {page.PauseAsk(page.PauseQuestion{EndpointQuestion: q, State: gateway.EndpointActive}), "Nothing is sent any more. Requests that are under way finish. Events go on coming in, and what is for this endpoint is held. It goes on when somebody resumes it, and what was being retried keeps its schedule.", "h1"},
 		"pause disabled": {page.PauseAsk(page.PauseQuestion{EndpointQuestion: q, State: gateway.EndpointDisabled}), "disabled it already", "h1"},
 		"delete":         {page.DeleteAsk(q), "Type the endpoint’s name to delete it ERP <b>sync", `#name[required]`},
 		"delete again":   {page.DeleteAsk(wrong), "This is not its name.", `#name[aria-invalid][value="ERP"]`},

@@ -93,7 +93,7 @@ func endpointSecrets(v Endpoint) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Manages {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Signs every request in <code>webhook-signature</code>. Revealing it is written to the audit log.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Signs every request in <code>webhook-signature</code>. When somebody reveals it, it is noted in the account's activity.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -207,7 +207,7 @@ func endpointSecret(v Endpoint, s EndpointSecret) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Value != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<p class=\"text-muted-fg\">Shown this once. Copy it now, and keep it where your receiver reads it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<p class=\"text-muted-fg\">Copy it now, or reveal it again later.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

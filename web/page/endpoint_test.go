@@ -27,7 +27,7 @@ func TestEndpointPageWithoutAttempts(t *testing.T) {
 			t.Errorf("nothing asks to %s", action)
 		}
 	}
-	wantWords(t, doc, "#settings", "3 attempts: after 5 s, 5m (the server’s)")
+	wantWords(t, doc, "#settings", "3 attempts: after 5 s, 5 m (the server’s)")
 	wantWords(t, doc, "#settings", "15 s (the server’s)")
 	wantWords(t, doc, "#settings", "X-Token")
 	if strings.Contains(doc.Text(), "s3cret") {
@@ -129,7 +129,7 @@ func TestEndpointPageTrouble(t *testing.T) {
 	wantNumber(t, doc, "#trouble form", 0)
 	v.Trouble.Resume = false
 	doc = drawn(t, page.EndpointPage(v))
-	wantNumber(t, doc, `#trouble a[href="/a/acme/failures/`+endpointID(1).String()+`"]`, 1)
+	wantNumber(t, doc, `#trouble a[href="/a/acme/deliveries?endpoint=`+endpointID(1).String()+`"]`, 1)
 }
 
 func TestEndpointPageShowsATestsAnswer(t *testing.T) {
@@ -152,10 +152,10 @@ func TestEndpointPageShowsATestsAnswer(t *testing.T) {
 func TestScheduleText(t *testing.T) {
 	t.Parallel()
 	for want, waits := range map[string][]time.Duration{
-		"One attempt, no retries":       {},
-		"2 attempts: after 5 s":         {5 * time.Second},
-		"3 attempts: after 5m, 1h 30m":  {5 * time.Minute, 90 * time.Minute},
-		"3 attempts: after 100 ms, 10h": {100 * time.Millisecond, 10 * time.Hour},
+		"One attempt, no retries":        {},
+		"2 attempts: after 5 s":          {5 * time.Second},
+		"3 attempts: after 5 m, 1h 30m":  {5 * time.Minute, 90 * time.Minute},
+		"3 attempts: after 100 ms, 10 h": {100 * time.Millisecond, 10 * time.Hour},
 	} {
 		if got := page.ScheduleText(waits); got != want {
 			t.Errorf("%v is %q, want %q", waits, got, want)
@@ -185,7 +185,7 @@ func TestEndpointPageCompares(t *testing.T) {
 	}{
 		"nothing before": {page.EndpointNumbers{Attempts: 2, Succeeded: 1, P95: time.Second}, "50 % nothing to compare with", "1 s nothing to compare with"},
 		"the same":       {page.EndpointNumbers{Attempts: 2, Succeeded: 2, BeforeAttempts: 9, BeforeSucceeded: 9, P95: time.Second, BeforeP95: 990 * time.Millisecond}, "100 % as in the 24h before", "1 s as in the 24h before"},
-		"better":         {page.EndpointNumbers{Attempts: 1000, Succeeded: 999, BeforeAttempts: 2, BeforeSucceeded: 1, P95: time.Minute, BeforeP95: 2 * time.Minute}, "99.9 % 49.9 pts higher", "1m 1m faster"},
+		"better":         {page.EndpointNumbers{Attempts: 1000, Succeeded: 999, BeforeAttempts: 2, BeforeSucceeded: 1, P95: time.Minute, BeforeP95: 2 * time.Minute}, "99.9 % 49.9 pts higher", "1 m 1 m faster"},
 		"all failed":     {page.EndpointNumbers{Attempts: 5, BeforeAttempts: 5, BeforeSucceeded: 5}, "0 % 100.0 pts lower", "– no answers"},
 		"nearly nothing": {page.EndpointNumbers{Attempts: 100_000, Succeeded: 1, BeforeAttempts: 100_000, BeforeSucceeded: 1, P95: 2 * time.Second, BeforeP95: time.Second}, "0.1 % as in", "2 s 1 s slower"},
 	} {

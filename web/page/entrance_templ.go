@@ -386,7 +386,7 @@ func ForgotPage(v Forgot) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if !v.MailOut {
-					templ_7745c5c3_Err = component.Callout{Tone: component.ToneInfo, Title: "This instance sends no mail.", Text: "Its owner finds the link under Instance → Mail and can pass it on to you."}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = component.Callout{Tone: component.ToneInfo, Title: "This instance sends no mail.", Text: "Its owner finds the link under Instance → Mail and can pass it on to you. If you are the owner, run rowlock account reset-link on the server: it prints one."}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -402,7 +402,7 @@ func ForgotPage(v Forgot) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "With a link you choose a new password. This instance sends no mail: its owner passes the link on.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "With a link you choose a new password. This instance sends no mail: the link is made, and the instance's owner can pass it on to you.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -426,9 +426,16 @@ func ForgotPage(v Forgot) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = component.Button{Label: "Send the link", Variant: component.Primary, Size: component.Large, Submit: true}.Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
+				if v.MailOut {
+					templ_7745c5c3_Err = component.Button{Label: "Send the link", Variant: component.Primary, Size: component.Large, Submit: true}.Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				} else {
+					templ_7745c5c3_Err = component.Button{Label: "Make the link", Variant: component.Primary, Size: component.Large, Submit: true}.Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
 				}
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "</form>")
 				if templ_7745c5c3_Err != nil {
@@ -494,7 +501,7 @@ func ResetPage(v Reset) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templruntime.NewAttributeExpression("/reset/" + v.Token).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/entrance.templ`, Line: 144, Col: 76}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/entrance.templ`, Line: 148, Col: 76}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var13)
 			if templ_7745c5c3_Err != nil {

@@ -231,7 +231,7 @@ func eventFilters(v Events) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = component.Chip{Label: "Status", Value: v.StatusText, Name: "status", Options: v.Statuses}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = component.Chip{Label: "Decision", Value: v.StatusText, Name: "status", Options: v.Statuses}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -44,7 +44,7 @@ func TestFailuresPage(t *testing.T) {
 			if d.Find("#groups > .card").Length() != n || d.Find("#groups tbody tr").Length() != 2*n || d.Find("#none").Length() != 0 {
 				t.Errorf("%d cards, %d rows", d.Find("#groups > .card").Length(), d.Find("#groups tbody tr").Length())
 			}
-			if text := d.Find(".stats").Text(); !strings.Contains(text, "10,000+") || !strings.Contains(text, "3 more") || !strings.Contains(text, "5d") {
+			if text := d.Find(".stats").Text(); !strings.Contains(text, "10,000+") || !strings.Contains(text, "3 more") || !strings.Contains(text, "5 d") {
 				t.Errorf("%s", text)
 			}
 		}

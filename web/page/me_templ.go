@@ -121,7 +121,7 @@ func ProfilePage(v Profile) templ.Component {
 			}
 			templ_7745c5c3_Err = component.Field{
 				Name: "name", Label: "Name", Autocomplete: "name", Required: true,
-				Value: v.Name, Error: v.Errors["name"], Hint: "The audit log shows what you do under this name.",
+				Value: v.Name, Error: v.Errors["name"], Hint: "The account's activity shows what you do under this name.",
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

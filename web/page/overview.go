@@ -28,7 +28,9 @@ type Overview struct {
 	Troubled []TroubledEndpoint
 	// MoreTroubled tells that there are more than are shown.
 	MoreTroubled bool
-	Activity     []Activity
+	// Calm is how the endpoints are when none is troubled.
+	Calm     Calm
+	Activity []Activity
 }
 
 // OverviewNumbers are what happened in the time that is shown, and in the one
@@ -58,6 +60,10 @@ type Start struct {
 	Manages bool
 	// Publish is a command that sends an event in.
 	Publish string
+	// Newest is the page of the newest event, Unasked that of the newest that no
+	// endpoint asked for; each is empty when there is none, or when something
+	// was delivered.
+	Newest, Unasked string
 	// Ingest is the newest source that somebody else can send to; its URL is
 	// empty when there is none.
 	Ingest StartSource
@@ -83,6 +89,9 @@ func (s Start) done() int {
 // who publishes by the API needs none.
 func (s Start) cameIn() bool { return s.Source || s.Event }
 
+// deliverStep is which of the steps is the delivery.
+const deliverStep = 3
+
 // steps are the four steps; the first that is not taken is the next one.
 func (s Start) steps() []component.ChecklistItem {
 	steps := []component.ChecklistItem{
@@ -90,6 +99,9 @@ func (s Start) steps() []component.ChecklistItem {
 		{Title: "Add an endpoint", Text: "Where Rowlock delivers: a URL of your service.", Done: s.Endpoint},
 		{Title: "Receive the first event", Text: "From the source, or with the command on this page.", Done: s.Event},
 		{Title: "Deliver it", Text: "Rowlock signs it and sends it until your endpoint confirms it.", Done: s.Delivered},
+	}
+	if s.Unasked != "" {
+		steps[deliverStep].Text = "The first event came before an endpoint asked for it."
 	}
 	next := true
 	for i := range steps {
@@ -120,6 +132,39 @@ type TroubledEndpoint struct {
 	// Waiting is how many deliveries are open, WaitingMore that there are more.
 	Waiting     int
 	WaitingMore bool
+}
+
+// Calm is how the endpoints of an account are of which none is troubled.
+type Calm struct {
+	// Endpoints and Paused count those that were looked at, More tells that
+	// there are others.
+	Endpoints, Paused int
+	More              bool
+	// Resumed tells that one was paused or disabled before: its failures of then
+	// are forgotten, and its last attempt may be one of them.
+	Resumed bool
+	// Sent tells that there was an attempt.
+	Sent bool
+}
+
+// well tells that something was sent, and that it arrived.
+func (c Calm) well() bool { return c.Endpoints > 0 && c.Paused == 0 && c.Sent }
+
+func (c Calm) text() string {
+	switch {
+	case c.Endpoints == 0:
+		return "There is no endpoint yet, so nothing can be sent."
+	case c.Paused == 1:
+		return "None fails. One is paused: nothing is sent to it."
+	case c.Paused > 1:
+		return "None fails. " + component.Number(c.Paused) + " are paused: nothing is sent to them."
+	case !c.Sent:
+		return "Nothing was sent yet."
+	case c.Resumed || c.More:
+		return "None. No endpoint is failing or disabled."
+	default:
+		return "None. Every endpoint’s last attempt succeeded."
+	}
 }
 
 // Activity is one line of what was done, in words: "Mara paused ERP sync".
@@ -173,7 +218,7 @@ func (v Overview) latency() component.Stat {
 		return s
 	}
 	s.Value, s.Unit = numberAndUnit(n.P95)
-	s.Note = "19 of 20 answers were quicker"
+	s.Note = "19 of 20 answers took no longer"
 	if n.BeforeP95 == 0 {
 		return s
 	}
@@ -206,9 +251,10 @@ func (v Overview) received() component.Stat {
 // waiting is what is still to be sent, and what was given up.
 func (v Overview) waiting() component.Stat {
 	n := v.Numbers
-	s := component.Stat{Label: "Waiting to be sent", Value: atLeast(n.Waiting, n.WaitingMore), Note: "no failed deliveries", Href: v.Account.Path + "/failures"}
+	s := component.Stat{Label: "Waiting to be sent", Value: atLeast(n.Waiting, n.WaitingMore), Note: "no failed deliveries", Href: v.Account.Path + "/endpoints"}
 	if n.Failed > 0 {
 		s.Change, s.Note, s.Tone = atLeast(n.Failed, n.FailedMore), "failed", component.ToneBad
+		s.Href = v.Account.Path + "/failures"
 	}
 	if n.Held > 0 {
 		s.Note += ", " + component.Number(n.Held) + " held"

@@ -79,7 +79,7 @@ func TestOverviewNumbers(t *testing.T) {
 			"Success – no attempts in 24 h", "p95 latency – no answers in 24 h", "Events received 0 in 24 h", "Waiting to be sent 0 no failed deliveries",
 		}},
 		"the first": {page.OverviewNumbers{Attempts: 3, Succeeded: 2, P95: 412 * time.Millisecond, Received: 1, Waiting: 1}, [4]string{
-			"Success 66.7 % of 3 attempts", "p95 latency 412 ms 19 of 20", "Events received 1 in 24 h", "Waiting to be sent 1",
+			"Success 66.7 % of 3 attempts", "p95 latency 412 ms 19 of 20 answers took no longer", "Events received 1 in 24 h", "Waiting to be sent 1",
 		}},
 		"worse": {page.OverviewNumbers{
 			Attempts: 1000, Succeeded: 980, BeforeAttempts: 1000, BeforeSucceeded: 1000, P95: 1200 * time.Millisecond, BeforeP95: 400 * time.Millisecond,
@@ -112,6 +112,54 @@ func TestOverviewNumbers(t *testing.T) {
 	}
 }
 
+func TestOverviewLeadsToFailuresOnlyWhenThereAreSome(t *testing.T) {
+	t.Parallel()
+	for failed, want := range map[int]string{0: "/a/acme/endpoints", 1: "/a/acme/failures"} {
+		v := overview()
+		v.Numbers = page.OverviewNumbers{Waiting: 3, Failed: failed}
+		if got := drawn(t, page.OverviewPage(v)).Find("#figures .stat").Eq(3).Find("a").AttrOr("href", ""); got != want {
+			t.Errorf("with %d failed deliveries, what waits leads to %q", failed, got)
+		}
+	}
+}
+
+func TestOverviewTellsThatNoEndpointAskedForTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	v := overview()
+	v.Start = &page.Start{Endpoint: true, Event: true, Newest: "/a/acme/events/evt_2", Unasked: "/a/acme/events/evt_1"}
+	d := drawn(t, page.OverviewPage(v))
+	wantWords(t, d, "#start .steps > li[data-now]", "The first event came before an endpoint asked for it.")
+	wantWords(t, d, "#start .steps a[href='/a/acme/events/evt_1']", "Open it")
+	wantWords(t, d, "#start [role=status] a[href='/a/acme/events/evt_2']", "Look at it")
+
+	v.Start.Unasked = ""
+	d = drawn(t, page.OverviewPage(v))
+	wantWords(t, d, "#start .steps > li[data-now]", "until your endpoint confirms it")
+	wantNumber(t, d, "#start .steps a", 0)
+}
+
+func TestOverviewOfEndpointsThatDoNotFail(t *testing.T) {
+	t.Parallel()
+	for want, calm := range map[string]page.Calm{
+		"There is no endpoint yet, so nothing can be sent.":  {Sent: true},
+		"Nothing was sent yet.":                              {Endpoints: 2},
+		"None fails. One is paused: nothing is sent to it.":  {Endpoints: 2, Paused: 1, Resumed: true},
+		"None fails. 2 are paused: nothing is sent to them.": {Endpoints: 2, Paused: 2, Resumed: true, Sent: true},
+		"None. No endpoint is failing or disabled.":          {Endpoints: 2, Resumed: true, Sent: true},
+		"None. Every endpoint’s last attempt succeeded.":     {Endpoints: 2, Sent: true},
+	} {
+		v := overview()
+		v.Calm = calm
+		d := drawn(t, page.OverviewPage(v))
+		wantWords(t, d, "#troubled p", want)
+		ticks := 0
+		if strings.HasPrefix(want, "None. ") {
+			ticks = 1
+		}
+		wantNumber(t, d, "#troubled p .text-ok", ticks)
+	}
+}
+
 // troubled is an endpoint whose last attempt failed.
 func troubled(name string) page.TroubledEndpoint {
 	return page.TroubledEndpoint{
@@ -124,7 +172,6 @@ func troubled(name string) page.TroubledEndpoint {
 func TestOverviewTellsWhichEndpointsNeedAttention(t *testing.T) {
 	t.Parallel()
 	v := overview()
-	wantWords(t, drawn(t, page.OverviewPage(v)), "#troubled", "None.")
 	noAnswer, stopped := troubled("Warehouse"), troubled("POS")
 	noAnswer.Code, noAnswer.Failure, noAnswer.Tone = 0, "Timeout", component.ToneBad
 	stopped.State, stopped.Code, stopped.Reason, stopped.Recent, stopped.Attempts = "disabled", 0, "the receiver answered 410 Gone", nil, 0

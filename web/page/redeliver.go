@@ -7,6 +7,8 @@ type RedeliverEvent struct {
 	// Path is the event's.
 	Path, Type string
 	Options    []component.Option
+	// NewEndpoint is where one is added when there is none.
+	NewEndpoint string
 	// Heading tells that the question is a page of its own, and no dialog.
 	Heading bool
 	Errors  Errors
@@ -22,7 +24,9 @@ type Redeliver struct {
 	Attempts int
 	// Delivered tells that the receiver has confirmed it before.
 	Delivered bool
-	Heading   bool
+	// Refused says why it cannot be sent; empty when it can.
+	Refused string
+	Heading bool
 }
 
 // Question asks before something is done that cannot be undone.

@@ -238,19 +238,29 @@ func (v Source) rejectedMost() string {
 	return "Mostly " + lowerFirst(component.Word(most.Cause))
 }
 
+// lastEventIsNow tells that the newest event is less than two seconds old.
+func (v Source) lastEventIsNow() bool { return v.Now.Sub(*v.Counts.LastEvent) < 2*time.Second }
+
 // lastEvent says how long ago the newest event came in.
 func (v Source) lastEvent() string {
 	if v.Counts.LastEvent == nil {
 		return "–"
 	}
+	if v.lastEventIsNow() {
+		return "just now"
+	}
 	return component.Duration(v.Now.Sub(*v.Counts.LastEvent).Truncate(time.Second))
 }
 
 func (v Source) lastEventNote() string {
-	if v.Counts.LastEvent == nil {
+	switch {
+	case v.Counts.LastEvent == nil:
 		return "none yet"
+	case v.lastEventIsNow():
+		return ""
+	default:
+		return "ago"
 	}
-	return "ago"
 }
 
 // what says what was wrong with a request.

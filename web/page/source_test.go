@@ -99,6 +99,19 @@ func TestSourceSecrets(t *testing.T) {
 	}
 }
 
+func TestSourcePageSaysWhenTheLastEventCame(t *testing.T) {
+	t.Parallel()
+	for since, want := range map[time.Duration]string{
+		0: "Last event just now", time.Second: "Last event just now", 5 * time.Second: "Last event 5 s ago", 5 * time.Minute: "Last event 5 m ago",
+	} {
+		at := noon.Add(-since)
+		v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Counts: page.SourceCounts{LastEvent: &at}}
+		if text := words(drawn(t, page.SourcePage(v)).Find("#numbers")); !strings.Contains(text, want) {
+			t.Errorf("%v later: %q", since, text)
+		}
+	}
+}
+
 func TestSourceRequestPage(t *testing.T) {
 	t.Parallel()
 	skew := -90 * time.Second

@@ -10,6 +10,20 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
+// What a person had sent again is not called a retry.
+func TestAgainAfter(t *testing.T) {
+	t.Parallel()
+	a := gateway.Attempt{StartedAt: time.Unix(0, 0), Duration: time.Second}
+	for trigger, want := range map[gateway.Trigger]string{
+		gateway.TriggerAuto: "retried after 5 s", gateway.TriggerManual: "redelivered after 5 s", gateway.TriggerRecover: "redelivered after 5 s",
+	} {
+		next := gateway.Attempt{StartedAt: time.Unix(6, 0), Trigger: trigger}
+		if got := againAfter(a, next); got != want {
+			t.Errorf("%s: %q, want %q", trigger, got, want)
+		}
+	}
+}
+
 // All of an attempt's time is shown, and where it was lost.
 func TestTimingOfAnAttempt(t *testing.T) {
 	t.Parallel()

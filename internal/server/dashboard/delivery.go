@@ -154,7 +154,7 @@ func deliveryNote(s sight) component.Callout {
 	case gateway.DeliveryHeld:
 		return component.Callout{
 			Tone: component.ToneInfo, Icon: "pause", Title: "Held: the endpoint is " + string(s.endpoint.State) + ".",
-			Text: "It is sent when somebody resumes the endpoint. Nothing is lost meanwhile.",
+			Text: "It goes on when somebody resumes the endpoint. Nothing is lost meanwhile.",
 		}
 	case gateway.DeliveryFailed:
 		return component.Callout{

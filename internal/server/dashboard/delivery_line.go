@@ -45,7 +45,7 @@ func (v *visit) deliveryLine(d gateway.Delivery, endpoint store.EndpointLabel, g
 		line.NextAt, line.Next = nil, "due now"
 	}
 	if d.Status == gateway.DeliveryHeld {
-		line.NextAt, line.Next = nil, "when it is resumed"
+		line.NextAt, line.Next = nil, "goes on when resumed"
 	}
 	if !gone && !endpoint.Deleted {
 		line.Action, line.Ask = deliveryAct(d)

@@ -101,18 +101,18 @@ func (v *visit) endpointTrouble(e gateway.Endpoint, h store.Health, now time.Tim
 		return &page.EndpointTrouble{
 			Tone: component.ToneInfo, Resume: true,
 			Title: "Paused" + who + " since " + page.ClockText(e.StateChangedAt, now) + "." + openText(h.Waiting, "held"),
-			Text:  "Nothing is sent. What comes in is held, and goes out when somebody resumes it.",
+			Text:  "Nothing is sent. What comes in is held, and goes on when somebody resumes it.",
 		}, err
 	case e.State == gateway.EndpointDisabled:
 		return &page.EndpointTrouble{
 			Tone: component.ToneBad, Resume: true,
 			Title: "Disabled by Rowlock since " + page.ClockText(e.StateChangedAt, now) + ": " + e.DisabledReason + "." + openText(h.Waiting, "held"),
-			Text:  causeText(h.LastFailure()) + "What comes in is held. Fix the receiver, then resume: everything held goes out.",
+			Text:  causeText(h.LastFailure()) + "What comes in is held. Fix the receiver, then resume: what is held goes on.",
 		}, nil
 	case e.ConsecutiveFailures > 0:
 		return &page.EndpointTrouble{
 			Tone: component.ToneBad, Title: "Failing since " + page.ClockText(failingSince(e), now) + "." + openText(h.Waiting, "waiting"),
-			Text: causeText(h.LastFailure()) + fmt.Sprintf("Rowlock keeps retrying. It disables the endpoint after %s in a row, and has counted %s.",
+			Text: causeText(h.LastFailure()) + fmt.Sprintf("Rowlock keeps retrying. It disables the endpoint after %s in a row, and has counted %s: at most one a second counts.",
 				component.Plural(v.d.Deliver.DisableAfter, "failure", "failures"), component.Number(e.ConsecutiveFailures)),
 		}, nil
 	}

@@ -41,7 +41,7 @@ func createEndpoint(v *visit) error {
 	switch {
 	case err == nil:
 		return v.flash(v.atEndpoint(e), flash{
-			Text: "Added " + component.Visible(endpointName(e)) + ". Its signing secret is shown this once.", Secret: secret.Value, Of: secret.ID.String(),
+			Text: "Added " + component.Visible(endpointName(e)) + ". Copy its signing secret now, or reveal it again later.", Secret: secret.Value, Of: secret.ID.String(),
 		})
 	case f.take(err, endpointFields(shown), endpointSentences):
 		return v.endpointFormPage(shown, &f)

@@ -67,7 +67,7 @@ func rotateSecret(v *visit) error {
 		switch {
 		case err == nil:
 			return v.flash(v.atEndpoint(e)+"#secrets", flash{
-				Text: "Rotated. The new secret signs from now on, and is shown this once.", Secret: added.Value, Of: added.ID.String(),
+				Text: "Rotated. The new secret signs from now on. Copy it now, or reveal it again later.", Secret: added.Value, Of: added.ID.String(),
 			})
 		case errors.Is(err, gateway.ErrTooManySecrets):
 			return v.refused(v.atEndpoint(e)+"#secrets", "Not rotated: "+component.Number(gateway.MaxLiveSecrets)+" secrets sign already. End one first.")
@@ -111,7 +111,7 @@ func revealSecret(v *visit) error {
 		return v.refused(v.atEndpoint(e)+"#secrets", "This secret has ended.")
 	}
 	return v.flash(v.atEndpoint(e)+"#secrets", flash{
-		Text: "Revealed. The audit log says that you saw it.", Secret: live[at].Value, Of: id.String(),
+		Text: "Revealed. It is noted in the account's activity.", Secret: live[at].Value, Of: id.String(),
 	})
 }
 

@@ -34,7 +34,7 @@ func pauseEndpoint(v *visit) error {
 	if _, err := v.d.Endpoints.Pause(v.ctx(), v.account(), v.actor(), e.ID); err != nil {
 		return err
 	}
-	return v.done(v.atEndpoint(e), "Paused. What comes in is held until somebody resumes it.")
+	return v.done(v.atEndpoint(e), "Paused. What is for it is held, and goes on when somebody resumes it.")
 }
 
 func resumeEndpoint(v *visit) error {
@@ -45,7 +45,7 @@ func resumeEndpoint(v *visit) error {
 	if _, err := v.d.Endpoints.Resume(v.ctx(), v.account(), v.actor(), e.ID); err != nil {
 		return err
 	}
-	return v.done(v.atEndpoint(e), "Resumed. Everything that was held is being sent.")
+	return v.done(v.atEndpoint(e), "Resumed. What was held goes on; what was being retried keeps its schedule.")
 }
 
 func askDelete(v *visit) error {
@@ -71,7 +71,7 @@ func deleteEndpoint(v *visit) error {
 	if err := v.d.Endpoints.Delete(v.ctx(), v.account(), v.actor(), e.ID); err != nil {
 		return err
 	}
-	return v.done(v.at("endpoints"), "Deleted "+component.Visible(name)+". Its history stays.")
+	return v.done(v.at("endpoints"), "Deleted "+component.Visible(name)+". Its history stays with its events.")
 }
 
 // sameName tells whether somebody typed the name that they read: as it is, or

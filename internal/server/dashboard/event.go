@@ -231,8 +231,8 @@ func (v *visit) decisionView(s story) *page.Decision {
 		d.Title = "What this event is about is not known."
 		d.Text = said(s.Decision) + "Process it again once its subject has come in."
 	case gateway.EventNoEndpoints:
-		d.Tone, d.Title = component.ToneInfo, "No endpoint asks for "+s.Type+"."
-		d.Text = "Add an endpoint that does, then process the event again. Nothing was lost."
+		d.Tone, d.Title = component.ToneInfo, "No endpoint asked for "+s.Type+" when it was decided."
+		d.Text = "Add one that does, or process the event again."
 		d.Href, d.Label = v.at("endpoints", "new"), "Add endpoint"
 	case gateway.EventHeld:
 		d.Tone, d.Title, d.Process = component.ToneInfo, "Its source is paused.", ""

@@ -19,7 +19,7 @@ func plannedSteps(s story, now time.Time) []page.EventStep {
 		name, number := called(d.Endpoint), strconv.Itoa(d.Attempts+1)
 		switch {
 		case d.Status == gateway.DeliveryHeld:
-			step := stepOf(farAway, "", "pause", "Held: "+name, "The endpoint is "+string(d.Endpoint.State)+". It is sent when somebody resumes it.")
+			step := stepOf(farAway, "", "pause", "Held: "+name, "The endpoint is "+string(d.Endpoint.State)+". It goes on when somebody resumes it.")
 			steps = append(steps, step)
 		case d.Status == gateway.DeliverySending:
 			step := stepOf(now, component.ToneInfo, "send", "Attempt "+strconv.Itoa(d.Attempts)+" to "+name+" is on its way", "")

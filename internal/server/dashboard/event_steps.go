@@ -159,9 +159,14 @@ func followed(later []gateway.Attempt, a gateway.Attempt) string {
 	return ""
 }
 
-// againAfter says how long after an attempt the next one came.
+// againAfter says how long after an attempt the next one came, and whether a
+// person had it sent.
 func againAfter(a, next gateway.Attempt) string {
-	return "retried after " + component.Duration(max(next.StartedAt.Sub(a.StartedAt.Add(a.Duration)), 0))
+	verb := "retried"
+	if next.Trigger == gateway.TriggerManual || next.Trigger == gateway.TriggerRecover {
+		verb = "redelivered"
+	}
+	return verb + " after " + component.Duration(max(next.StartedAt.Sub(a.StartedAt.Add(a.Duration)), 0))
 }
 
 // sendingTo is what commands send that do the same once more.

@@ -47,6 +47,9 @@ var eventParams = []string{paramStatus, "type", paramSource, "subject", "key"}
 const (
 	paramStatus = "status"
 	paramSource = "source"
+	// heldAtSource is what an event's own status held is called, where that of
+	// its deliveries could be taken for it.
+	heldAtSource = "Held at source"
 )
 
 // eventListing reads the address of a list of events. Only what is a status or
@@ -125,8 +128,8 @@ func (l listing) eventViews() []component.Choice {
 		{"All events", nil},
 		{"Needs attention", []gateway.EventStatus{gateway.EventRuleError, gateway.EventUnresolved}},
 		{"No endpoints", []gateway.EventStatus{gateway.EventNoEndpoints}},
-		{"Held", []gateway.EventStatus{gateway.EventHeld}},
-		{"Waiting", []gateway.EventStatus{gateway.EventAccepted}},
+		{heldAtSource, []gateway.EventStatus{gateway.EventHeld}},
+		{"Being decided", []gateway.EventStatus{gateway.EventAccepted}},
 	}
 	choices := make([]component.Choice, len(views))
 	for i, view := range views {
@@ -146,6 +149,9 @@ func (v *visit) eventChoices(l listing, view *page.Events) error {
 	statuses := make([]component.Option, len(gateway.EventStatuses))
 	for i, status := range gateway.EventStatuses {
 		statuses[i] = component.Option{Value: string(status), Label: component.Word(status)}
+		if status == gateway.EventHeld { // and not its deliveries
+			statuses[i].Label = heldAtSource
+		}
 	}
 	view.Statuses, view.StatusText = l.pick(paramStatus, statuses)
 	sources, err := v.sourceOptions()

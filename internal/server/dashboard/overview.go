@@ -15,6 +15,8 @@ const (
 	// troubledRows and activityRows are how many of them the overview shows.
 	troubledRows = 5
 	activityRows = 8
+	// calmEndpoints is how many endpoints are looked at when none is troubled.
+	calmEndpoints = 100
 	// trendPoints is how many points a line of a few pixels has at the most.
 	trendPoints = 24
 	// maxCounted bounds what is counted rather than added up.
@@ -40,6 +42,7 @@ func showOverview(v *visit) error {
 	view.Live = v.live()
 	view.Quiet = !firsts.Event && !firsts.Delivered
 	if !view.Quiet {
+		view.Calm.Sent = firsts.Delivered
 		if err := v.fillOverview(&view, l); err != nil {
 			return err
 		}
@@ -66,8 +69,33 @@ func (v *visit) fillOverview(view *page.Overview, l listing) error {
 	if len(view.Troubled) > troubledRows {
 		view.Troubled, view.MoreTroubled = view.Troubled[:troubledRows], true
 	}
+	if len(view.Troubled) == 0 {
+		view.Calm.Sent = view.Calm.Sent || view.Numbers.Attempts > 0
+		if err := v.calm(&view.Calm); err != nil {
+			return err
+		}
+	}
 	view.Activity, err = v.activity(activityRows)
 	return err
+}
+
+// calm looks at the endpoints when none of them is troubled.
+func (v *visit) calm(c *page.Calm) error {
+	endpoints, err := v.d.Store.Endpoints(v.ctx(), v.account(), store.Page[gateway.EndpointID]{Limit: calmEndpoints + 1})
+	if err != nil {
+		return err
+	}
+	if len(endpoints) > calmEndpoints {
+		endpoints, c.More = endpoints[:calmEndpoints], true
+	}
+	c.Endpoints = len(endpoints)
+	for _, e := range endpoints {
+		if e.State == gateway.EndpointPaused {
+			c.Paused++
+		}
+		c.Resumed = c.Resumed || !e.StateChangedAt.Equal(e.CreatedAt)
+	}
+	return nil
 }
 
 // firstSteps is the checklist of an account to which nothing was delivered yet.
@@ -77,7 +105,10 @@ func (v *visit) firstSteps(f store.Firsts) (*page.Start, error) {
 		Source: f.Source, Endpoint: f.Endpoint, Event: f.Event, Delivered: f.Delivered,
 		Person: component.Shorten(first, 40), Manages: v.manages(), Publish: publishCommand(v.d.BaseURL),
 	}
-	if !f.Source || f.Event || !v.manages() { // the address is a secret where nothing is signed
+	if f.Event {
+		return start, v.firstEvents(start)
+	}
+	if !f.Source || !v.manages() { // the address is a secret where nothing is signed
 		return start, nil
 	}
 	newest, err := v.d.Store.Sources(v.ctx(), v.account(), store.Page[gateway.SourceID]{Limit: 1})
@@ -91,12 +122,29 @@ func (v *visit) firstSteps(f store.Firsts) (*page.Start, error) {
 	return start, nil
 }
 
-// publishCommand sends an event in, as it is pasted. A second time it is a
-// duplicate.
+// firstEvents finds the newest event, and the newest that no endpoint asked for.
+func (v *visit) firstEvents(start *page.Start) error {
+	for _, look := range []struct {
+		status gateway.EventStatus
+		path   *string
+	}{{"", &start.Newest}, {gateway.EventNoEndpoints, &start.Unasked}} {
+		events, err := v.d.Store.Events(v.ctx(), v.account(), store.EventFilter{Status: look.status}, store.Page[gateway.EventID]{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(events) > 0 {
+			*look.path = v.at("events", events[0].ID.String())
+		}
+	}
+	return nil
+}
+
+// publishCommand sends an event in, as it is pasted: a second later it is
+// another one.
 func publishCommand(baseURL string) string {
 	return fmt.Sprintf(`curl %s/api/v1/events \
   -H "Authorization: Bearer $ROWLOCK_API_KEY" \
   -H "Content-Type: application/json" \
-  -H "Idempotency-Key: hello-1" \
+  -H "Idempotency-Key: hello-$(date +%%s)" \
   -d '{"type":"demo.hello","data":{"n":1}}'`, baseURL)
 }

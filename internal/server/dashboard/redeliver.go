@@ -15,10 +15,14 @@ func askRedeliver(v *visit) error {
 	if err != nil {
 		return err
 	}
+	var why string
+	if s.endpoint.Deleted {
+		why = "Its endpoint was deleted, so it cannot be sent again. The event can still go to another endpoint."
+	}
 	return v.ask("Redeliver", layout.SectionDeliveries, page.RedeliverQuestion(page.Redeliver{
 		Path: v.at("deliveries", s.ID.String()), Back: v.at("events", s.EventID.String()),
 		Type: s.eventType, Endpoint: called(s.endpoint), Attempts: s.Attempts,
-		Delivered: s.Status == gateway.DeliveryDelivered || s.Status == gateway.DeliverySuppressed, Heading: !v.scripted(),
+		Delivered: s.Status == gateway.DeliveryDelivered || s.Status == gateway.DeliverySuppressed, Refused: why, Heading: !v.scripted(),
 	}))
 }
 

@@ -32,26 +32,21 @@ func (v *visit) askWhere(status int, event gateway.Event, chosen string, wrong p
 		return err
 	}
 	return v.askAgain(status, "Redeliver", layout.SectionEvents, page.RedeliverEventQuestion(page.RedeliverEvent{
-		Path: v.at("events", event.ID.String()), Type: event.Type, Options: options, Heading: !v.scripted(), Errors: wrong,
+		Path: v.at("events", event.ID.String()), Type: event.Type, Options: options,
+		NewEndpoint: v.at("endpoints", "new"), Heading: !v.scripted(), Errors: wrong,
 	}))
 }
 
 // redeliverOptions are where an event can be sent: to all that it was for, and
 // to each endpoint, whether that had it or not.
 func (v *visit) redeliverOptions(event gateway.Event, chosen string) ([]component.Option, error) {
-	deliveries, err := v.d.Store.DeliveryRows(v.ctx(), v.account(), store.DeliveryFilter{Event: &event.ID}, store.Page[gateway.DeliveryID]{Limit: eventDeliveries})
+	states, _, err := v.meantFor(event)
 	if err != nil {
 		return nil, err
 	}
 	endpoints, err := v.endpointOptions()
 	if err != nil {
 		return nil, err
-	}
-	states := map[string]string{}
-	for _, d := range deliveries {
-		if !d.Endpoint.Deleted {
-			states[d.EndpointID.String()] = hadIt(d.Delivery)
-		}
 	}
 	var options []component.Option
 	if len(states) > 0 {
@@ -68,6 +63,40 @@ func (v *visit) redeliverOptions(event gateway.Event, chosen string) ([]componen
 		options = append(options, o)
 	}
 	return options, nil
+}
+
+// meantFor is how far an event got at each endpoint that it was for and that
+// is still there, by the endpoint's id, and how many it was for in all.
+func (v *visit) meantFor(event gateway.Event) (states map[string]string, all int, err error) {
+	deliveries, err := v.d.Store.DeliveryRows(v.ctx(), v.account(), store.DeliveryFilter{Event: &event.ID}, store.Page[gateway.DeliveryID]{Limit: eventDeliveries})
+	states = map[string]string{}
+	for _, d := range deliveries {
+		if !d.Endpoint.Deleted {
+			states[d.EndpointID.String()] = hadIt(d.Delivery)
+		}
+	}
+	return states, len(deliveries), err
+}
+
+// noneToSend says why there is nothing to send an event to again; empty when
+// there is.
+func (v *visit) noneToSend(event gateway.Event) (string, error) {
+	states, all, err := v.meantFor(event)
+	switch {
+	case err != nil || len(states) > 0 || event.PayloadDeletedAt != nil:
+		return "", err
+	case all > 0:
+		return "Not sent: every endpoint that it was for was deleted. Choose another one.", nil
+	case decidable(event.Status):
+		return "Not sent: it was for no endpoint yet. Process it again, or choose an endpoint.", nil
+	default:
+		return "Not sent: it was for no endpoint yet. Choose one.", nil
+	}
+}
+
+// decidable tells that an event in a status can be decided again.
+func decidable(status gateway.EventStatus) bool {
+	return status == gateway.EventRuleError || status == gateway.EventUnresolved || status == gateway.EventNoEndpoints
 }
 
 // hadIt says whether an endpoint has an event already.
@@ -94,7 +123,15 @@ func redeliverEvent(v *visit) error {
 	to := v.at("events", event.ID.String())
 	chosen := f.text(fieldEndpoint)
 	var only *gateway.EndpointID
-	if chosen != everyEndpoint {
+	if chosen == everyEndpoint {
+		why, err := v.noneToSend(event)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return v.refused(to, why)
+		}
+	} else {
 		id, err := gateway.ParseID[gateway.EndpointID](chosen)
 		if err != nil {
 			return v.askWhere(http.StatusUnprocessableEntity, event, chosen, page.Errors{fieldEndpoint: "Choose where to send it."})

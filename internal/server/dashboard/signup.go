@@ -78,9 +78,6 @@ func signUp(v *visit) error {
 		Name: f.text(fieldName), Email: f.text(fieldEmail), Account: f.text(fieldAccount),
 		Setup: f.raw(fieldSetup), Invite: f.raw(fieldInvite), Errors: f.errors,
 	}
-	if f.raw(fieldPassword) == "" {
-		f.wrong(fieldPassword, "Choose a password.")
-	}
 	if !f.ok() {
 		return v.signUpPage(shown)
 	}
@@ -92,7 +89,9 @@ func signUp(v *visit) error {
 	case err == nil:
 		return v.enter(who, false, "/")
 	case closes(err):
-		f.wrong("", closedText(err))
+		if err := v.whyClosed(f, shown, err); err != nil {
+			return err
+		}
 		return v.signUpPage(shown)
 	case f.take(err, signUpFields, signUpSentences):
 		return v.signUpPage(shown)
@@ -104,6 +103,23 @@ func signUp(v *visit) error {
 // closes tells that sign-up is not for this person.
 func closes(err error) bool {
 	return errors.Is(err, account.ErrSetupNeeded) || errors.Is(err, account.ErrSignupClosed) || errors.Is(err, account.ErrInviteNeeded)
+}
+
+// whyClosed tells why: an invitation that is good, but for another address, is
+// told beside the address.
+func (v *visit) whyClosed(f form, shown page.SignUpForm, why error) error {
+	if errors.Is(why, account.ErrInviteNeeded) && shown.Invite != "" {
+		invitation, err := v.d.Accounts.InvitationOpen(v.ctx(), shown.Invite)
+		if err != nil && !isMissing(err) {
+			return err
+		}
+		if err == nil && invitation.Email != "" && !strings.EqualFold(invitation.Email, shown.Email) {
+			f.wrong(fieldEmail, "The invitation is for another address. Use the one that it was sent to.")
+			return nil
+		}
+	}
+	f.wrong("", closedText(why))
+	return nil
 }
 
 func closedText(err error) string {

@@ -3,23 +3,48 @@ package server_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rowlock/rowlock/internal/server"
 )
 
+const (
+	// lowPort and highPort bound the ports that tests listen on. They are below
+	// those that kernels give to outgoing connections, of which tests have many
+	// at the same time.
+	lowPort, highPort = 10000, 15000
+)
+
+// lastPort is the one that was given out last: no two tests get the same.
+var lastPort = func() *atomic.Int64 {
+	n := &atomic.Int64{}
+	n.Store(rand.Int64N(highPort - lowPort))
+	return n
+}()
+
+// freeAddress finds an address that nobody listens on.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range highPort - lowPort {
+		address := net.JoinHostPort("127.0.0.1", strconv.FormatInt(lowPort+lastPort.Add(1)%(highPort-lowPort), 10))
+		l, err := config.Listen(t.Context(), "tcp", address)
+		if err != nil {
+			continue // somebody does
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return address
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("somebody listens on every port that was tried")
+	return ""
 }
 
 func TestEveryAnswerCarriesSecurityHeaders(t *testing.T) {

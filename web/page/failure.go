@@ -143,7 +143,7 @@ func (v Failures) oldest() string {
 	if v.Oldest == nil {
 		return "–"
 	}
-	return component.Duration(v.Now.Sub(*v.Oldest).Truncate(time.Second))
+	return component.Duration(max(v.Now.Sub(*v.Oldest).Truncate(time.Second), time.Second))
 }
 
 // inactive says why what is sent again would not go out.

@@ -41,6 +41,19 @@ func (y *Stats) Count(outcome gateway.Outcome, took time.Duration, gaveUp bool) 
 	y.Duration += took
 }
 
+// Add adds what was counted elsewhere, or at another time.
+func (y *Stats) Add(more Stats) {
+	y.Succeeded += more.Succeeded
+	y.Rejected += more.Rejected
+	y.Unreachable += more.Unreachable
+	y.Unknown += more.Unknown
+	y.GaveUp += more.GaveUp
+	y.Duration += more.Duration
+	for i, n := range more.Latencies {
+		y.Latencies[i] += n
+	}
+}
+
 // Failed is how many attempts did not succeed.
 func (y Stats) Failed() int64 { return y.Rejected + y.Unreachable + y.Unknown }
 

@@ -115,3 +115,23 @@ func TestTallyAtOnce(t *testing.T) {
 		t.Errorf("%d attempts, %d given up, %v; want %d and %d", got.Attempts(), got.GaveUp, err, 10*n, n)
 	}
 }
+
+// Whatever is counted is added: a field that Add forgets fails the test.
+func TestStatsAdd(t *testing.T) {
+	t.Parallel()
+	var counted, sum store.Stats
+	for _, outcome := range gateway.Outcomes {
+		counted.Count(outcome, 7*time.Millisecond, outcome != gateway.OutcomeSucceeded)
+	}
+	sum.Add(counted)
+	if diff := cmp.Diff(counted, sum); diff != "" {
+		t.Errorf("added to nothing (-want +got):\n%s", diff)
+	}
+	for _, outcome := range gateway.Outcomes {
+		counted.Count(outcome, 7*time.Millisecond, outcome != gateway.OutcomeSucceeded)
+	}
+	sum.Add(sum)
+	if diff := cmp.Diff(counted, sum); diff != "" {
+		t.Errorf("added twice (-want +got):\n%s", diff)
+	}
+}

@@ -15,7 +15,7 @@ import (
 func (v *visit) overviewNumbers(w store.Window, bins []store.Bin) (page.OverviewNumbers, error) {
 	var all store.Stats
 	for _, b := range bins {
-		addStats(&all, b.Stats)
+		all.Add(b.Stats)
 	}
 	before, err := v.d.Store.Totals(v.ctx(), v.account(), nil, w.Before())
 	if err != nil {
@@ -34,18 +34,6 @@ func (v *visit) overviewNumbers(w store.Window, bins []store.Bin) (page.Overview
 	return n, err
 }
 
-func addStats(sum *store.Stats, y store.Stats) {
-	sum.Succeeded += y.Succeeded
-	sum.Rejected += y.Rejected
-	sum.Unreachable += y.Unreachable
-	sum.Unknown += y.Unknown
-	sum.GaveUp += y.GaveUp
-	sum.Duration += y.Duration
-	for i, n := range y.Latencies {
-		sum.Latencies[i] += n
-	}
-}
-
 // trends are the share of success, the p95 in milliseconds and the attempts
 // that failed, in a few points.
 func trends(bins []store.Bin) (success, latency, failed []float64) {
@@ -53,7 +41,7 @@ func trends(bins []store.Bin) (success, latency, failed []float64) {
 	for part := range slices.Chunk(bins, per) {
 		var sum store.Stats
 		for _, b := range part {
-			addStats(&sum, b.Stats)
+			sum.Add(b.Stats)
 		}
 		share := math.NaN()
 		if sum.Attempts() > 0 {

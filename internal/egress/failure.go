@@ -1,13 +1,11 @@
 package egress
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -20,12 +18,22 @@ const shownText = 200
 
 // failure is a request that got no answer, or not all of it.
 type failure struct {
+	peer
+
 	ended   error // why the request's context ended, or nil while it lasts
-	host    string
 	timeout time.Duration
 	trace   *trace
+	policy  *policy
 	err     error
 	status  int // of an answer whose body broke off, else 0
+}
+
+// cause is what a failure is put down to; the zero value is none.
+type cause struct {
+	kind gateway.ErrorKind
+	// happened and todo are sentences for people: what went wrong, and what to
+	// do about it.
+	happened, todo string
 }
 
 func unreachable(kind gateway.ErrorKind, detail string) Result {
@@ -35,26 +43,23 @@ func unreachable(kind gateway.ErrorKind, detail string) Result {
 // result says what kind of failure it was. The context comes first: whatever
 // broke after it ended broke because of it.
 func (f failure) result() Result {
+	if f.ended != nil && !errors.Is(f.ended, errTimeout) {
+		return Result{Cancelled: true, Outcome: gateway.OutcomeUnknown, Detail: "The request was cancelled by Rowlock itself."}
+	}
+	c := f.cause()
+	return unreachable(c.kind, c.happened+f.brokenOff()+" "+c.todo)
+}
+
+func (f failure) cause() cause {
 	if f.ended != nil {
 		return f.gaveUp()
 	}
-	for _, explain := range []func() (gateway.ErrorKind, string){
-		f.blocked, f.dns, f.tls, f.connect, f.tooLarge, f.reset,
-	} {
-		if kind, detail := explain(); kind != "" {
-			return unreachable(kind, detail+f.brokenOff())
+	for _, explain := range []func() cause{f.blocked, f.dns, f.tls, f.connect, f.tooLarge, f.reset} {
+		if c := explain(); c.kind != "" {
+			return c
 		}
 	}
-	return unreachable(gateway.ErrorProtocol, "The answer is not valid HTTP: "+quote(f.err)+"."+f.brokenOff())
-}
-
-// gaveUp tells our timeout from the caller's cancellation.
-func (f failure) gaveUp() Result {
-	if !errors.Is(f.ended, errTimeout) {
-		return Result{Cancelled: true, Outcome: gateway.OutcomeUnknown, Detail: "The request was cancelled by Rowlock itself."}
-	}
-	doing, _ := f.trace.progress()
-	return unreachable(gateway.ErrorTimeout, fmt.Sprintf("No complete answer within %s: stopped while %s.", f.timeout, doing)+f.brokenOff())
+	return f.notHTTP()
 }
 
 // brokenOff adds the status of an answer that had begun.
@@ -65,88 +70,51 @@ func (f failure) brokenOff() string {
 	return fmt.Sprintf(" The answer had begun, with status %d.", f.status)
 }
 
-func (f failure) blocked() (gateway.ErrorKind, string) {
-	var blocked *blockedError
-	if !errors.As(f.err, &blocked) {
-		return "", ""
-	}
-	return gateway.ErrorBlocked, fmt.Sprintf("%s resolves to an address that must not be reached: %s.", f.host, blocked.rule)
-}
-
-// dns explains a failed look-up. The resolver's own words would name the
-// operator's name servers.
-func (f failure) dns() (gateway.ErrorKind, string) {
-	var lookup *net.DNSError
-	if !errors.As(f.err, &lookup) {
-		return "", ""
-	}
-	switch {
-	case lookup.IsNotFound:
-		return gateway.ErrorDNS, f.host + " does not exist: its name has no address."
-	case lookup.IsTimeout:
-		return gateway.ErrorDNS, "The name server did not answer for " + f.host + "."
-	}
-	return gateway.ErrorDNS, "The name " + f.host + " could not be looked up."
-}
-
-// tls explains a handshake that failed, and an alert after it, by which
-// servers refuse a client without certificate.
-func (f failure) tls() (gateway.ErrorKind, string) {
-	_, handshake := f.trace.progress()
-	var op *net.OpError
-	alert := errors.As(f.err, &op) && (op.Op == "remote error" || op.Op == "local error")
-	if handshake == nil && !alert {
-		return "", ""
-	}
-	var plain tls.RecordHeaderError
-	switch {
-	case errors.As(handshake, &plain):
-		return gateway.ErrorTLS, f.host + " does not speak TLS on this port."
-	case timedOut(handshake):
-		return gateway.ErrorTimeout, fmt.Sprintf("%s did not finish the TLS handshake within %s.", f.host, tlsTimeout)
-	case broken(handshake):
-		return gateway.ErrorTLS, f.host + " closed the connection during the TLS handshake."
-	}
-	return gateway.ErrorTLS, "The TLS connection to " + f.host + " failed: " + quote(f.err) + "."
-}
-
-// connect explains a connection that nobody accepted. It says the system's
-// reason alone: the whole error names the address.
-func (f failure) connect() (gateway.ErrorKind, string) {
-	var op *net.OpError
-	if !errors.As(f.err, &op) || op.Op != "dial" {
-		return "", ""
-	}
-	if errors.Is(op, syscall.ECONNRESET) { // accepted, and reset before we saw it
-		return gateway.ErrorReset, closedEarly(f.host)
-	}
-	if timedOut(op) {
-		return gateway.ErrorTimeout, fmt.Sprintf("%s did not accept a connection within %s.", f.host, connectTimeout)
-	}
-	reason := "no address can be used"
-	if errno, ok := errors.AsType[syscall.Errno](op); ok {
-		reason = errno.Error()
-	}
-	return gateway.ErrorConnect, fmt.Sprintf("%s accepts no connection: %s.", f.host, reason)
-}
-
 // tooLarge recognises net/http's header limit, which has no error of its own.
-func (f failure) tooLarge() (gateway.ErrorKind, string) {
+func (f failure) tooLarge() cause {
 	if !strings.Contains(f.err.Error(), "response headers exceeded") {
-		return "", ""
+		return cause{}
 	}
-	return gateway.ErrorTooLarge, fmt.Sprintf("The answer's headers are larger than %d KiB.", maxResponseHeader>>10)
+	return cause{
+		gateway.ErrorTooLarge,
+		fmt.Sprintf("The headers of the answer are larger than %d KiB.", maxResponseHeader>>10),
+		"Answer with fewer or shorter headers.",
+	}
 }
 
-func (f failure) reset() (gateway.ErrorKind, string) {
+func (f failure) reset() cause {
 	if !broken(f.err) {
-		return "", ""
+		return cause{}
 	}
-	return gateway.ErrorReset, closedEarly(f.host)
+	return f.closedEarly()
 }
 
-func closedEarly(host string) string {
-	return host + " closed the connection before its answer was complete."
+func (f failure) closedEarly() cause {
+	return cause{
+		gateway.ErrorReset, f.at() + " closed the connection before its answer was complete.",
+		"Look for this moment in the log of the receiver, and of any proxy before it.",
+	}
+}
+
+// tlsAnswer begins what a server that expects TLS says to plain http.
+const tlsAnswer = `response "\x15\x03`
+
+// notHTTP is the cause of whatever else breaks an answer.
+func (f failure) notHTTP() cause {
+	said := strings.TrimPrefix(quote(f.err), "malformed HTTP ")
+	if errors.Is(f.err, errEarly) {
+		return cause{
+			gateway.ErrorProtocol, f.at() + " had sent more than its answer to the request before, so what answers this one is not known.",
+			"Send no body with 204 or 304, and no more bytes than Content-Length says.",
+		}
+	}
+	if strings.HasPrefix(said, tlsAnswer) {
+		return cause{gateway.ErrorProtocol, f.at() + " speaks TLS, and was sent plain http.", overTLS}
+	}
+	return cause{
+		gateway.ErrorProtocol, fmt.Sprintf("What %s sent is not valid HTTP: %s.", f.at(), said),
+		"Check that the URL leads to a web server, by its scheme and port.",
+	}
 }
 
 // broken tells whether an error means that the far side ended a connection.
@@ -165,8 +133,7 @@ func timedOut(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// quote returns an error's words, cut and with nothing but printable
-// characters: they may hold what the far side sent.
+// quote returns an error's words, without what net/http says of itself.
 func quote(err error) string {
 	text := err.Error()
 	for _, noise := range []string{"net/http: HTTP/1.x transport connection broken: ", "readLoopPeekFailLocked: "} {
@@ -175,6 +142,12 @@ func quote(err error) string {
 	if text == "%!w(<nil>)" { // net/http has no words for this
 		return "it began before the request was sent"
 	}
+	return cut(text)
+}
+
+// cut returns a text of the far side, cut and with nothing but printable
+// characters.
+func cut(text string) string {
 	if len(text) > shownText {
 		text = text[:shownText] + "…" // a character cut in two becomes U+FFFD
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/egress"
+	"github.com/rowlock/rowlock/internal/farside"
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
@@ -56,35 +57,35 @@ func TestSendBrokenAnswers(t *testing.T) {
 		kind   gateway.ErrorKind
 		words  string
 	}{
-		"closes at once":          {func(net.Conn) {}, gateway.ErrorReset, "closed the connection"},
-		"resets at once":          {reset, gateway.ErrorReset, "closed the connection"},
-		"closes after request":    {answer(""), gateway.ErrorReset, "closed the connection"},
-		"closes within headers":   {answer("HTTP/1.1 200 OK\r\nX: y\r\n"), gateway.ErrorReset, "closed the connection"},
-		"closes within body":      {answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), gateway.ErrorReset, "had begun, with status 200"},
-		"closes within chunks":    {answer("HTTP/1.1 410 Gone\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"), gateway.ErrorReset, "had begun, with status 410"},
-		"garbage":                 {answer("\x00\x1b[31mhello\u202e\r\n\r\n"), gateway.ErrorProtocol, `"\x00\x1b[31mhello\u202e"`},
-		"another protocol":        {func(conn net.Conn) { _, _ = io.WriteString(conn, "220 mail ready\r\n"); hang(conn) }, gateway.ErrorProtocol, "not valid HTTP"},
-		"no status":               {answer("HTTP/1.1 abc OK\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
-		"bad header":              {answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
-		"unknown encoding":        {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
-		"bad chunk":               {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), gateway.ErrorProtocol, "with status 200"},
-		"early hints forever":     {answer(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 5000)), gateway.ErrorTooLarge, "64 KiB"},
-		"one header too large":    {answer(long), gateway.ErrorTooLarge, "larger than 64 KiB"},
-		"headers too large":       {answer(many), gateway.ErrorTooLarge, "larger than 64 KiB"},
-		"TLS server, plain http":  {func(conn net.Conn) { _, _ = io.WriteString(conn, "\x15\x03\x01\x00\x02\x02\x46") }, gateway.ErrorProtocol, "not valid HTTP"},
-		"too long to be a status": {answer(strings.Repeat("x", 100<<10)), gateway.ErrorTooLarge, "64 KiB"},
+		"closes at once":          {farside.Close, gateway.ErrorReset, "closed the connection"},
+		"resets at once":          {farside.Reset, gateway.ErrorReset, "closed the connection"},
+		"closes after request":    {farside.Answer(""), gateway.ErrorReset, "closed the connection"},
+		"closes within headers":   {farside.Answer("HTTP/1.1 200 OK\r\nX: y\r\n"), gateway.ErrorReset, "closed the connection"},
+		"closes within body":      {farside.Answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), gateway.ErrorReset, "had begun, with status 200"},
+		"closes within chunks":    {farside.Answer("HTTP/1.1 410 Gone\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"), gateway.ErrorReset, "had begun, with status 410"},
+		"garbage":                 {farside.Answer("\x00\x1b[31mhello\u202e\r\n\r\n"), gateway.ErrorProtocol, `"\x00\x1b[31mhello\u202e"`},
+		"another protocol":        {func(conn net.Conn) { _, _ = io.WriteString(conn, "220 mail ready\r\n"); farside.Hang(conn) }, gateway.ErrorProtocol, "not valid HTTP"},
+		"no status":               {farside.Answer("HTTP/1.1 abc OK\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
+		"bad header":              {farside.Answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
+		"unknown encoding":        {farside.Answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\n\r\n"), gateway.ErrorProtocol, "not valid HTTP"},
+		"bad chunk":               {farside.Answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), gateway.ErrorProtocol, "with status 200"},
+		"early hints forever":     {farside.Answer(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 5000)), gateway.ErrorTooLarge, "64 KiB"},
+		"one header too large":    {farside.Answer(long), gateway.ErrorTooLarge, "larger than 64 KiB"},
+		"headers too large":       {farside.Answer(many), gateway.ErrorTooLarge, "larger than 64 KiB"},
+		"TLS server, plain http":  {farside.Answer("\x15\x03\x01\x00\x02\x02\x46"), gateway.ErrorProtocol, "speaks TLS"},
+		"too long to be a status": {farside.Answer(strings.Repeat("x", 100<<10)), gateway.ErrorTooLarge, "64 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := newClient(t, egress.Options{Allow: loopback})
-			expect(t, post(t, client, "http://"+serve(t, c.handle)+"/s3cret", "body"), c.kind, c.words)
+			expect(t, post(t, client, "http://"+farside.Serve(t, c.handle)+"/s3cret", "body"), c.kind, c.words)
 		})
 	}
 }
 
 func TestSendAllowsLargeHeaders(t *testing.T) {
 	t.Parallel()
-	address := serve(t, answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: "+strings.Repeat("x", 60<<10)+"\r\n\r\n"))
+	address := farside.Serve(t, farside.Answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: "+strings.Repeat("x", 60<<10)+"\r\n\r\n"))
 	c := newClient(t, egress.Options{Allow: loopback})
 	if result := post(t, c, "http://"+address, ""); result.Outcome != gateway.OutcomeSucceeded {
 		t.Errorf("result = %s %s", result.Outcome, result.Detail)
@@ -93,18 +94,13 @@ func TestSendAllowsLargeHeaders(t *testing.T) {
 
 func TestSendNobodyThere(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := listener.Addr().String()
-	_ = listener.Close()
+	closed := farside.Closed(t)
 	_, port, _ := net.SplitHostPort(closed)
-	c := newClient(t, egress.Options{Allow: loopback, Resolver: names(t, map[string]string{"closed.test.": "127.0.0.1"})})
-	expect(t, post(t, c, "http://"+closed+"/s3cret", ""), gateway.ErrorConnect, "connection refused")
+	c := newClient(t, egress.Options{Allow: loopback, Resolver: farside.Names(t, map[string]string{"closed.test": "127.0.0.1"})})
+	expect(t, post(t, c, "http://"+closed+"/s3cret", ""), gateway.ErrorConnect, "refused the connection")
 
 	result := post(t, c, "http://closed.test:"+port+"/s3cret", "")
-	expect(t, result, gateway.ErrorConnect, "closed.test accepts no connection")
+	expect(t, result, gateway.ErrorConnect, "closed.test:"+port+" refused the connection")
 	if strings.Contains(result.Detail, "127.0.0.1") {
 		t.Errorf("detail tells what the name resolves to: %q", result.Detail)
 	}
@@ -112,14 +108,14 @@ func TestSendNobodyThere(t *testing.T) {
 
 func TestSendNameFails(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, egress.Options{Resolver: names(t, nil)})
-	expect(t, post(t, c, "https://missing.test/s3cret", ""), gateway.ErrorDNS, "missing.test does not exist")
+	c := newClient(t, egress.Options{Resolver: farside.Names(t, nil)})
+	expect(t, post(t, c, "https://missing.test/s3cret", ""), gateway.ErrorDNS, "no address for missing.test")
 
 	dead := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: io.ErrClosedPipe}
 	}}
 	c = newClient(t, egress.Options{Resolver: dead})
-	expect(t, post(t, c, "https://hooks.test/s3cret", ""), gateway.ErrorDNS, "could not be looked up")
+	expect(t, post(t, c, "https://hooks.test/s3cret", ""), gateway.ErrorDNS, "failed to look up hooks.test")
 }
 
 func TestSendTLSFails(t *testing.T) {
@@ -141,31 +137,28 @@ func TestSendTLSFails(t *testing.T) {
 	t.Cleanup(old.Close)
 	http := httptest.NewServer(ok)
 	t.Cleanup(http.Close)
-	resolver := names(t, map[string]string{"wrong.test.": "127.0.0.1", "example.com.": "127.0.0.1"})
+	resolver := farside.Names(t, map[string]string{"wrong.test": "127.0.0.1", "example.com": "127.0.0.1"})
 	trusting := newClient(t, egress.Options{Allow: loopback, RootCAs: roots(server), Resolver: resolver})
 	doubting := newClient(t, egress.Options{Allow: loopback, RootCAs: x509.NewCertPool(), Resolver: resolver})
 
-	expect(t, post(t, trusting, "https://wrong.test:"+portOf(server)+"/s3cret", ""), gateway.ErrorTLS, "not wrong.test")
-	expect(t, post(t, doubting, "https://example.com:"+portOf(server)+"/s3cret", ""), gateway.ErrorTLS, "unknown authority")
+	expect(t, post(t, trusting, "https://wrong.test:"+portOf(server)+"/s3cret", ""), gateway.ErrorTLS, "not for wrong.test")
+	expect(t, post(t, doubting, "https://example.com:"+portOf(server)+"/s3cret", ""), gateway.ErrorTLS, "self-signed")
 	expect(t, post(t, trusting, "https://example.com:"+portOf(http)+"/s3cret", ""), gateway.ErrorTLS, "does not speak TLS")
-	expect(t, post(t, trusting, "https://example.com:"+portOf(demanding)+"/s3cret", ""), gateway.ErrorTLS, "certificate required")
-	expect(t, post(t, trusting, "https://example.com:"+portOf(old)+"/s3cret", ""), gateway.ErrorTLS, "protocol version")
-	expect(t, post(t, trusting, "https://"+serve(t, func(net.Conn) {})+"/s3cret", ""), gateway.ErrorTLS, "during the TLS handshake")
+	expect(t, post(t, trusting, "https://example.com:"+portOf(demanding)+"/s3cret", ""), gateway.ErrorTLS, "demands a client certificate")
+	expect(t, post(t, trusting, "https://example.com:"+portOf(old)+"/s3cret", ""), gateway.ErrorTLS, "neither TLS 1.2 nor 1.3")
+	expect(t, post(t, trusting, "https://"+farside.Serve(t, farside.Close)+"/s3cret", ""), gateway.ErrorTLS, "during the TLS handshake")
 	resetsHello := func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1))
-		reset(conn)
+		farside.Reset(conn)
 	}
-	expect(t, post(t, trusting, "https://"+serve(t, resetsHello)+"/s3cret", ""), gateway.ErrorTLS, "during the TLS handshake")
+	expect(t, post(t, trusting, "https://"+farside.Serve(t, resetsHello)+"/s3cret", ""), gateway.ErrorTLS, "during the TLS handshake")
 }
 
 func TestSendTimesOut(t *testing.T) {
 	t.Parallel()
-	stuckNames := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	stuckNames := farside.DeadResolver(t)
 	drip := func(conn net.Conn) {
-		answer("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")(conn)
+		farside.Answer("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")(conn)
 		for ticker := time.NewTicker(time.Millisecond); ; <-ticker.C {
 			if _, err := io.WriteString(conn, "."); err != nil {
 				ticker.Stop()
@@ -177,13 +170,13 @@ func TestSendTimesOut(t *testing.T) {
 		url   string
 		words string
 	}{
-		"look-up":     {"https://stuck.test/s3cret", "looking up the name"},
-		"handshake":   {"https://" + serve(t, hang) + "/s3cret", "in the TLS handshake"},
-		"answer":      {"http://" + serve(t, hang) + "/s3cret", "waiting for the answer"},
-		"headers":     {"http://" + serve(t, func(conn net.Conn) { answer("HTTP/1.1 2")(conn); hang(conn) }) + "/s3cret", "reading the answer"},
-		"body":        {"http://" + serve(t, func(conn net.Conn) { answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")(conn); hang(conn) }) + "/s3cret", "with status 200"},
-		"drip":        {"http://" + serve(t, drip) + "/s3cret", "with status 200"},
-		"unread body": {"http://" + serve(t, func(conn net.Conn) { waitForClose(t, conn) }) + "/s3cret", "sending the request"},
+		"look-up":     {"https://stuck.test/s3cret", "look-up of stuck.test did not end"},
+		"handshake":   {"https://" + farside.Serve(t, farside.Hang) + "/s3cret", "did not finish the TLS handshake"},
+		"answer":      {"http://" + farside.Serve(t, farside.Hang) + "/s3cret", "and then waited"},
+		"headers":     {"http://" + farside.Serve(t, farside.AnswerThenHang("HTTP/1.1 2")) + "/s3cret", "No complete answer"},
+		"body":        {"http://" + farside.Serve(t, farside.AnswerThenHang("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")) + "/s3cret", "with status 200"},
+		"drip":        {"http://" + farside.Serve(t, drip) + "/s3cret", "with status 200"},
+		"unread body": {"http://" + farside.Serve(t, func(conn net.Conn) { waitForClose(t, conn) }) + "/s3cret", "took only a part"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +188,7 @@ func TestSendTimesOut(t *testing.T) {
 			}
 			result := client.Send(t.Context(), egress.Request{URL: c.url, Body: body, Timeout: timeout})
 			expect(t, result, gateway.ErrorTimeout, c.words)
-			if result.Took < timeout || !strings.Contains(result.Detail, "within 300ms") {
+			if result.Took < timeout || !strings.Contains(result.Detail, "in 300 ms") {
 				t.Errorf("took %v: %s", result.Took, result.Detail)
 			}
 		})
@@ -209,16 +202,16 @@ func TestSendCancelledIsNoResult(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, egress.Options{Allow: loopback})
 	ctx, cancel := context.WithCancel(t.Context())
-	address := serve(t, func(conn net.Conn) {
-		answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")(conn)
+	address := farside.Serve(t, func(conn net.Conn) {
+		farside.Answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")(conn)
 		cancel()
-		hang(conn)
+		farside.Hang(conn)
 	})
 	during := c.Send(ctx, egress.Request{URL: "http://" + address, Timeout: patience})
 	before := c.Send(ctx, egress.Request{URL: "http://" + address, Timeout: patience})
 	soon, cancelSoon := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancelSoon()
-	deadline := c.Send(soon, egress.Request{URL: "http://" + serve(t, hang), Timeout: patience})
+	deadline := c.Send(soon, egress.Request{URL: "http://" + farside.Serve(t, farside.Hang), Timeout: patience})
 	for name, result := range map[string]egress.Result{"during": during, "before": before, "the caller's deadline": deadline} {
 		if !result.Cancelled || result.Outcome != gateway.OutcomeUnknown || result.Kind != "" || result.Status != 0 {
 			t.Errorf("%s: %+v, want cancelled", name, result)
@@ -232,9 +225,9 @@ func TestSendBlocked(t *testing.T) {
 	t.Cleanup(server.Close)
 	own := netip.MustParseAddrPort(server.Listener.Addr().String())
 	anyOwn := netip.AddrPortFrom(netip.IPv4Unspecified(), own.Port())
-	resolver := names(t, map[string]string{
-		"loop.test.": "127.0.0.1", "private.test.": "10.1.2.3", "meta.test.": "169.254.169.254", "zero.test.": "0.0.0.0",
-		"public.test.": "198.41.0.4", "nat.test.": "64:ff9b::7f00:1", "loop6.test.": "::1",
+	resolver := farside.Names(t, map[string]string{
+		"loop.test": "127.0.0.1", "private.test": "10.1.2.3", "meta.test": "169.254.169.254", "zero.test": "0.0.0.0",
+		"public.test": "198.41.0.4", "nat.test": "64:ff9b::7f00:1", "loop6.test": "::1",
 	})
 	all := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	for _, c := range []struct {
@@ -272,13 +265,13 @@ func TestSendReachesWhatIsAllowed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
 	here := netip.MustParseAddrPort(server.Listener.Addr().String())
-	resolver := names(t, map[string]string{"loop.test.": "127.0.0.1"})
+	resolver := farside.Names(t, map[string]string{"loop.test": "127.0.0.1"})
 	other := netip.AddrPortFrom(here.Addr(), here.Port()^1)
 	for name, options := range map[string]egress.Options{
 		"by network": {Allow: loopback},
 		"exactly":    {AllowExact: []netip.AddrPort{here}},
 		"beside what is denied": {Allow: loopback, Deny: []netip.AddrPort{
-			other, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), here.Port()),
+			other, netip.AddrPortFrom(netip.MustParseAddr("10.0.0.5"), here.Port()),
 		}},
 	} {
 		options.Resolver = resolver

@@ -12,23 +12,34 @@ import (
 )
 
 // blockedError says that an address must not be reached, and by which rule.
-// It does not hold the address: what a name resolves to inside the operator's
-// network is not for tenants to learn.
-type blockedError struct{ rule string }
+// The rule does not hold the address: what a name resolves to inside the
+// operator's network is not for tenants to learn.
+type blockedError struct {
+	rule string
+	// remedy says what to do about it.
+	remedy string
+}
 
 func (e *blockedError) Error() string { return e.rule }
 
+// What helps against the rules.
+const (
+	elsewhere     = "Give the endpoint another URL."
+	elseOrAllowed = "Give the endpoint a public address, or ask who runs this Rowlock to allow that network."
+	overTLS       = "Begin the URL with https://."
+)
+
 // The rules that no setting lifts.
 var (
-	errOwn         = &blockedError{"Rowlock's own listeners and its database are never reached"}
-	errUnspecified = &blockedError{"the unspecified address (0.0.0.0, ::) is never reached"}
-	errLinkLocal   = &blockedError{"link-local addresses (169.254.0.0/16, fe80::/10) are never reached"}
-	errMetadata    = &blockedError{"the cloud's metadata service is never reached"}
-	errMulticast   = &blockedError{"multicast and broadcast addresses are never reached"}
+	errOwn         = &blockedError{"Rowlock's own listeners and its database are never reached", elsewhere}
+	errUnspecified = &blockedError{"the unspecified address (0.0.0.0, ::) is never reached", elsewhere}
+	errLinkLocal   = &blockedError{"link-local addresses (169.254.0.0/16, fe80::/10) are never reached", elsewhere}
+	errMetadata    = &blockedError{"the cloud's metadata service is never reached", elsewhere}
+	errMulticast   = &blockedError{"multicast and broadcast addresses are never reached", elsewhere}
 )
 
 // errPlain is the rule that keeps payloads off the open internet.
-var errPlain = &blockedError{"plain http goes only to addresses inside ROWLOCK_ALLOW_NETWORKS"}
+var errPlain = &blockedError{"plain http goes only to addresses inside ROWLOCK_ALLOW_NETWORKS", overTLS}
 
 // metadata lists the addresses at which clouds hand out credentials, beside
 // the link-local ones.
@@ -48,6 +59,7 @@ type policy struct {
 	exact []netip.AddrPort
 	deny  []netip.AddrPort
 	guard *ssrf.Guardian // the public internet and allow
+	world *ssrf.Guardian // the public internet alone
 }
 
 func newPolicy(o Options) *policy {
@@ -67,8 +79,13 @@ func newPolicy(o Options) *policy {
 		}
 	}
 	p.guard = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	p.world = ssrf.New(ssrf.WithAnyPort())
 	return p
 }
+
+// public tells whether an address is one of the public internet, which anybody
+// can look up.
+func (p *policy) public(addr netip.Addr) bool { return p.world.SafeAddr(addr) == nil }
 
 // unmap gives an address its one form: IPv4 as IPv4, and no zone.
 func unmap(ap netip.AddrPort) netip.AddrPort {
@@ -81,7 +98,7 @@ func control(vet func(netip.AddrPort) error) func(context.Context, string, strin
 	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return &blockedError{"the address is not one of IPv4 or IPv6"}
+			return &blockedError{"the address is not one of IPv4 or IPv6", elsewhere}
 		}
 		return vet(ap)
 	}
@@ -102,7 +119,7 @@ func (p *policy) vet(ap netip.AddrPort) error {
 		}
 	}
 	if p.guard.SafeAddr(ap.Addr()) != nil {
-		return &blockedError{describe(ap.Addr())}
+		return &blockedError{describe(ap.Addr()), elseOrAllowed}
 	}
 	return nil
 }
@@ -144,10 +161,12 @@ func (p *policy) vetAlways(ap netip.AddrPort) error {
 	return nil
 }
 
-// own tells whether an address is one of our listeners or the database.
+// own tells whether an address is one of our listeners or the database. What
+// is on this machine may listen on all of its addresses, whichever of them we
+// know it by: a database at 127.0.0.1 is commonly at ::1, too.
 func (p *policy) own(ap netip.AddrPort) bool {
 	return slices.ContainsFunc(p.deny, func(d netip.AddrPort) bool {
-		return d.Port() == ap.Port() && (d.Addr() == ap.Addr() || d.Addr().IsUnspecified() && isLocal(ap.Addr()))
+		return d.Port() == ap.Port() && (d.Addr() == ap.Addr() || isLocal(d.Addr()) && isLocal(ap.Addr()))
 	})
 }
 

@@ -84,12 +84,14 @@ func TestPolicyDeny(t *testing.T) {
 	deny := []netip.AddrPort{
 		netip.MustParseAddrPort("0.0.0.0:8080"), netip.MustParseAddrPort("[::]:8081"),
 		netip.MustParseAddrPort("[::ffff:10.0.0.5]:5432"), netip.MustParseAddrPort("198.41.0.4:5432"),
+		netip.MustParseAddrPort("127.0.0.1:5433"),
 	}
 	p := newPolicy(Options{Allow: prefixes("0.0.0.0/0", "::/0"), Deny: deny, AllowExact: deny})
 	for address, rule := range map[string]string{
 		"127.0.0.1:8080": "own listeners", "127.9.9.9:8080": "own listeners", "[::1]:8080": "own listeners", "0.0.0.0:8080": "own listeners",
 		"[::ffff:127.0.0.1]:8081": "own listeners", "127.0.0.1:8081": "own listeners", "[64:ff9b::7f00:1]:8080": "own listeners",
 		"10.0.0.5:5432": "own listeners", "[::ffff:10.0.0.5]:5432": "own listeners", "198.41.0.4:5432": "own listeners",
+		"127.0.0.1:5433": "own listeners", "[::1]:5433": "own listeners", "[::ffff:127.0.0.1]:5433": "own listeners", "10.0.0.5:5433": "",
 		"127.0.0.1:8082": "", "10.0.0.6:5432": "", "198.41.0.4:8080": "", "198.41.0.4:443": "",
 	} {
 		checkRule(t, p.vet(netip.MustParseAddrPort(address)), address, rule)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -48,8 +49,10 @@ type Result struct {
 	Outcome gateway.Outcome
 	// Kind says why the outcome is unreachable; else it is empty.
 	Kind gateway.ErrorKind
-	// Detail explains an unreachable outcome to people. It holds neither the
-	// URL nor addresses that a name resolved to, but may quote the far side.
+	// Detail explains an unreachable outcome to people, and an answer that leads
+	// elsewhere: what happened, and what to do about it. It holds no path of the
+	// URL and no private address that a name resolved to, but may quote the far
+	// side.
 	Detail string
 
 	// What was answered; all empty unless an answer came whole (or was cut
@@ -86,17 +89,23 @@ func (c *Client) Send(ctx context.Context, r Request) Result {
 func (c *Client) exchange(ctx context.Context, r Request, t *trace) Result {
 	u, err := c.parseURL(r.URL)
 	if err != nil { // saved under other rules
-		return unreachable(gateway.ErrorBlocked, err.Error())
+		return unreachable(gateway.ErrorBlocked, "Not sent. "+err.Error()+" "+elsewhere)
 	}
+	f := failure{peer: peerOf(u), timeout: r.Timeout, trace: t, policy: c.policy}
 	resp, err := c.roundTrip(ctx, u.Scheme, r, t) //nolint:bodyclose // readAnswer closes it
 	if err != nil {
-		return failure{err: err, ended: context.Cause(ctx), host: u.Hostname(), timeout: r.Timeout, trace: t}.result()
+		f.err, f.ended = err, context.Cause(ctx)
+		return f.result()
 	}
 	body, truncated, err := readAnswer(resp)
 	if err != nil {
-		return failure{err: err, ended: context.Cause(ctx), host: u.Hostname(), timeout: r.Timeout, trace: t, status: resp.StatusCode}.result()
+		f.err, f.ended, f.status = err, context.Cause(ctx), resp.StatusCode
+		return f.result()
 	}
-	return answered(resp, body, truncated)
+	if announcesMore(resp) {
+		t.drop() // before its body is taken for the next answer
+	}
+	return answered(u, resp, body, truncated)
 }
 
 // roundTrip puts the request on the wire once. While it meets kept connections
@@ -115,10 +124,26 @@ func (c *Client) roundTrip(ctx context.Context, scheme string, r Request, t *tra
 		req.Header = outgoing(r.Header)
 		req.GetBody = nil // without it, net/http does not send a body again
 		resp, err := transport.RoundTrip(req)
+		if t.tooEarly() {
+			resp, err = nil, refuse(resp, t)
+		}
 		if err == nil || ctx.Err() != nil || tries == maxIdlePerHost || !t.untouched() {
 			return resp, err
 		}
 	}
+}
+
+// errEarly says that what came was not the answer to this request.
+var errEarly = errors.New("it was there before the request")
+
+// refuse gives up an answer that was there before its request, and its
+// connection: taking it for the answer would confirm what nobody received.
+func refuse(resp *http.Response, t *trace) error {
+	t.drop()
+	if resp != nil {
+		_ = resp.Body.Close() // nothing is lost by its error
+	}
+	return errEarly
 }
 
 // outgoing copies headers for net/http, with canonical names: it knows its
@@ -159,13 +184,23 @@ func readAnswer(resp *http.Response) (kept []byte, truncated bool, err error) {
 	return kept, more > 0, err
 }
 
-func answered(resp *http.Response, body []byte, truncated bool) Result {
+// announcesMore tells of an answer that must not have a body and says that it
+// has one.
+func announcesMore(resp *http.Response) bool {
+	if resp.StatusCode != http.StatusNoContent && resp.StatusCode != http.StatusNotModified {
+		return false
+	}
+	length := resp.Header.Get("Content-Length")
+	return length != "" && length != "0" || len(resp.TransferEncoding) > 0
+}
+
+func answered(u *url.URL, resp *http.Response, body []byte, truncated bool) Result {
 	outcome := gateway.OutcomeRejected
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		outcome = gateway.OutcomeSucceeded
 	}
 	return Result{
-		Outcome: outcome, Status: resp.StatusCode, Header: resp.Header,
+		Outcome: outcome, Status: resp.StatusCode, Header: resp.Header, Detail: redirected(u, resp),
 		Body: body, Truncated: truncated, RetryAfter: resp.Header.Get("Retry-After"),
 	}
 }

@@ -145,7 +145,7 @@ func (c *Client) checkLiteral(l literal, scheme string, port uint16) error {
 	case err == errPlain: //nolint:errorlint // the rule itself, never wrapped
 		return plainRefused()
 	case err != nil:
-		return &URLError{CodeURLAddress, "The URL's address must not be reached: " + err.Error() + "."}
+		return &URLError{CodeURLAddress, "The URL's address is forbidden: " + err.Error() + "."}
 	case l.odd:
 		return &URLError{CodeURLHost, fmt.Sprintf("Write the URL's address as %s.", l.addr)}
 	case l.addr.Zone() != "":

@@ -39,6 +39,8 @@ func TestVerify(t *testing.T) {
 		"one of several":           {header: map[string]string{"Webhook-Signature": otherV1 + " v2,x " + exampleV1}, want: verified},
 		"Ed25519":                  {secret: examplePublic, header: map[string]string{"Webhook-Signature": exampleV1a}, want: verified},
 		"both, by the secret":      {header: map[string]string{"Webhook-Signature": exampleV1a + " " + exampleV1}, want: verified},
+		"both, by the public key":  {secret: examplePublic, header: map[string]string{"Webhook-Signature": exampleV1 + " " + exampleV1a}, want: verified},
+		"HMAC, for the public key": {secret: examplePublic, want: mismatch},
 		"at the edge, late":        {later: tolerance, want: verified},
 		"at the edge, early":       {later: -tolerance, want: verified},
 		"too late":                 {later: tolerance + time.Second, want: wrongTime},
@@ -85,7 +87,7 @@ func exampleHeader(replace map[string]string) http.Header {
 
 func TestSecretsThatAreNone(t *testing.T) {
 	t.Parallel()
-	for _, secret := range []string{"whsec_", "whsec_not base64!", "whpk_AAAA", "whpk_", "hunter2!"} {
+	for _, secret := range []string{"whsec_", "whsec_not base64!", "whpk_AAAA", "whpk_", "whsk_VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=", "hunter2!"} {
 		v, err := newVerifier(secret)
 		if err == nil {
 			t.Errorf("%q was taken: %v", secret, v)

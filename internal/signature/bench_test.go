@@ -4,19 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 func BenchmarkSign(b *testing.B) {
-	keys := [][]byte{bytes.Repeat([]byte{1}, newKeySize)}
-	for _, size := range []int{512, 4 << 10, 1 << 20} {
-		body := bytes.Repeat([]byte("a"), size)
-		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(size))
-			for b.Loop() {
-				Sign(keys, "evt_01jz3k7q4c8x9w2m5n6p7r8s9t", 1_760_000_000, body)
-			}
-		})
+	for _, version := range []gateway.SignatureVersion{gateway.SignatureHMAC, gateway.SignatureEd25519} {
+		keys := []SigningKey{NewSigningKey(version)}
+		for _, size := range []int{512, 4 << 10, 1 << 20} {
+			body := bytes.Repeat([]byte("a"), size)
+			b.Run(fmt.Sprintf("%s/%dB", version, size), func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					Sign(keys, "evt_01jz3k7q4c8x9w2m5n6p7r8s9t", 1_760_000_000, body)
+				}
+			})
+		}
 	}
 }
 

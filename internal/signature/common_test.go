@@ -78,7 +78,7 @@ func senders() []sender {
 		{name: "standard_webhooks v1", kind: "standard_webhooks", header: "Webhook-Signature", timed: true, secret: keyA, other: keyB, sign: signV1},
 		{
 			name: "standard_webhooks v1a", kind: "standard_webhooks", header: "Webhook-Signature", timed: true,
-			secret: PublicKey(ed25519A), private: string(ed25519A), other: PublicKey(ed25519B), foreign: string(ed25519B), sign: signV1a,
+			secret: publicOf(ed25519A), private: string(ed25519A), other: publicOf(ed25519B), foreign: string(ed25519B), sign: signV1a,
 		},
 	}
 	return append(list, hmacSenders()...)
@@ -371,3 +371,6 @@ func gzipped(text string) string {
 	_ = w.Close()
 	return out.String()
 }
+
+// publicOf is the text of a private key's public half.
+func publicOf(private ed25519.PrivateKey) string { return SigningKey{private: private}.Public() }

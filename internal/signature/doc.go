@@ -5,7 +5,7 @@
 // secrets of the source, and tells which events it carries. Whatever a sender
 // puts into a request, the answer is a verdict or a *Refusal, never a panic.
 //
-// Outbound, Sign and SignEd25519 make Standard Webhooks signatures.
+// Outbound, Sign makes Standard Webhooks signatures with the keys of an endpoint.
 //
 // The package imports the standard library and the domain's ids only. It holds
 // no state and reads no clock: the time is part of the request.

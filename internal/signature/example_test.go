@@ -15,7 +15,7 @@ func Example() {
 	now := time.Unix(1_614_265_330, 0)
 	body := []byte(`{"type":"order.created"}`)
 
-	key, err := signature.ParseSecret(secret)
+	key, err := signature.ParseSigningKey(secret)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -23,7 +23,7 @@ func Example() {
 	header := http.Header{}
 	header.Set("webhook-id", "evt_1")
 	header.Set("webhook-timestamp", "1614265330")
-	header.Set("webhook-signature", signature.Sign([][]byte{key}, "evt_1", now.Unix(), body))
+	header.Set("webhook-signature", signature.Sign([]signature.SigningKey{key}, "evt_1", now.Unix(), body))
 
 	scheme, _ := signature.Lookup("standard_webhooks")
 	live := []signature.Secret{{Value: []byte(secret)}}

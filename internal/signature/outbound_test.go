@@ -2,71 +2,82 @@ package signature
 
 import (
 	"bytes"
-	"crypto/ed25519"
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-// TestSignVectors signs what Standard Webhooks and Svix publish.
+// TestSignVectors signs what Standard Webhooks and its libraries publish.
 func TestSignVectors(t *testing.T) {
 	t.Parallel()
 	const id, unix = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330
 	body := []byte(`{"test": 2432232314}`)
-	key, err := ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	if got := Sign([][]byte{key}, id, unix, body); got != want {
-		t.Errorf("signed %s, want %s", got, want)
-	}
-	if got := Sign([][]byte{key, key}, id, unix, body); got != want+" "+want {
-		t.Errorf("two keys signed %s", got)
-	}
-	if got := Sign(nil, id, unix, body); got != "" {
-		t.Errorf("no key signed %q", got)
+	const (
+		hmac    = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+		ed25519 = "v1a,tQ9V2XOqn7jL/DQenEFpqIugdBVtiMmER5mhSkXBNwM0mkATuDe6KYYUuxqtaiHeYGb7KaaBRdM5WqyeFiL8Ag=="
+	)
+	shared := wantKey(t, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	private := wantKey(t, "whsk_VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=")
+	for want, keys := range map[string][]SigningKey{
+		"":                                {},
+		hmac:                              {shared},
+		ed25519:                           {private},
+		hmac + " " + hmac:                 {shared, shared},
+		ed25519 + " " + hmac + " " + hmac: {private, shared, shared},
+	} {
+		if got := Sign(keys, id, unix, body); got != want {
+			t.Errorf("signed %s, want %s", got, want)
+		}
 	}
 }
 
 // TestSignedIsVerified: what we send, any verifier of Standard Webhooks takes,
-// ours included, with each of the secrets that are live.
+// ours included, with each of the secrets that are live, whichever kind each
+// of them is.
 func TestSignedIsVerified(t *testing.T) {
 	t.Parallel()
-	secrets := []string{NewSecret(), NewSecret()}
-	var keys [][]byte
-	for _, secret := range secrets {
-		key, err := ParseSecret(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+	var keys []SigningKey
+	var verifies []string
+	for _, version := range []gateway.SignatureVersion{gateway.SignatureEd25519, gateway.SignatureHMAC, gateway.SignatureHMAC, gateway.SignatureEd25519} {
+		key := NewSigningKey(version)
 		keys = append(keys, key)
+		verifies = append(verifies, cmp.Or(key.Public(), key.Secret()))
 	}
 	for _, body := range []string{"", `{"type":"order.created"}`, "a\nb\n", "\xff\x00", strings.Repeat("x", 1<<20)} {
 		r := outboundRequest(body)
 		r.Header.Set(webhookSignature, Sign(keys, "evt_1", testNow.Unix(), r.Body))
-		wantVerified(t, r, secrets)
+		wantVerified(t, r, verifies)
 	}
 }
 
-func TestSignedEd25519IsVerified(t *testing.T) {
+// A public key proves nothing by the signatures of the other kind.
+func TestSignedIsVerifiedByItsOwnKind(t *testing.T) {
 	t.Parallel()
-	var keys []ed25519.PrivateKey
-	var public []string
-	for range 2 {
-		key, err := ParsePrivateKey(NewPrivateKey())
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys, public = append(keys, key), append(public, PublicKey(key))
+	shared, private := NewSigningKey(gateway.SignatureHMAC), NewSigningKey(gateway.SignatureEd25519)
+	for signs, verifies := range map[string]string{
+		shared.Secret():  private.Public(),
+		private.Secret(): shared.Secret(),
+	} {
+		r := outboundRequest("{}")
+		r.Header.Set(webhookSignature, Sign([]SigningKey{wantKey(t, signs)}, "evt_1", testNow.Unix(), r.Body))
+		_, err := standardWebhooks{}.Verify(r, Settings{}, liveSecrets(verifies))
+		_ = wantRefusal(t, err, CodeMismatch, verifies)
 	}
-	for _, body := range []string{"", `{"type":"order.created"}`, "\xff\x00"} {
-		r := outboundRequest(body)
-		r.Header.Set(webhookSignature, SignEd25519(keys, "evt_1", testNow.Unix(), r.Body))
-		wantVerified(t, r, public)
+}
+
+// wantKey reads a key that is one.
+func wantKey(t *testing.T, text string) SigningKey {
+	t.Helper()
+	key, err := ParseSigningKey(text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return key
 }
 
 func outboundRequest(body string) Request {
@@ -93,81 +104,71 @@ func wantVerified(t *testing.T, r Request, secrets []string) {
 	_ = wantRefusal(t, err, CodeMismatch, secrets...)
 }
 
-func TestNewSecrets(t *testing.T) {
+func TestNewSigningKeys(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 100 {
-		secret, private := NewSecret(), NewPrivateKey()
-		if seen[secret] || seen[private] {
+		shared, private := NewSigningKey(gateway.SignatureHMAC), NewSigningKey(gateway.SignatureEd25519)
+		if seen[shared.Secret()] || seen[private.Secret()] || seen[private.Public()] {
 			t.Fatal("the same key twice")
 		}
-		seen[secret], seen[private] = true, true
-		if key, err := ParseSecret(secret); err != nil || len(key) != newKeySize {
-			t.Fatalf("%d bytes, error %v", len(key), err)
+		seen[shared.Secret()], seen[private.Secret()], seen[private.Public()] = true, true, true
+		if len(shared.symmetric) != newKeySize || shared.Public() != "" || shared.Version() != gateway.SignatureHMAC ||
+			!strings.HasPrefix(shared.Secret(), prefixSymmetric) {
+			t.Errorf("a shared key of %d bytes is %s", len(shared.symmetric), shared.Version())
 		}
-		if _, err := ParsePrivateKey(private); err != nil {
-			t.Fatal(err)
+		if private.Version() != gateway.SignatureEd25519 || !strings.HasPrefix(private.Secret(), prefixPrivate) || !strings.HasPrefix(private.Public(), prefixPublic) {
+			t.Errorf("a private key is %s", private.Version())
 		}
-	}
-}
-
-func TestParseSecret(t *testing.T) {
-	t.Parallel()
-	key := func(size int) string { return prefixSymmetric + b64(make([]byte, size)) }
-	cases := map[string]struct {
-		text string
-		size int
-		err  error
-	}{
-		"ours":             {NewSecret(), 32, nil},
-		"white space":      {"\t" + keyA + " \r\n", 24, nil},
-		"no padding":       {strings.TrimRight(key(32), "="), 32, nil},
-		"longest":          {key(64), 64, nil},
-		"too short":        {key(23), 0, errKeySize},
-		"too long":         {key(65), 0, errKeySize},
-		"empty":            {"", 0, errSecretEmpty},
-		"white space only": {"\n", 0, errSecretEmpty},
-		"no prefix":        {strings.TrimPrefix(keyA, prefixSymmetric), 0, errKeyPrefix},
-		"public":           {PublicKey(ed25519A), 0, errKeyPrefix},
-		"not base64":       {"whsec_über", 0, errKeyBase64},
-		"space inside":     {keyA[:12] + " " + keyA[12:], 0, errKeyBase64},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := ParseSecret(c.text)
-			if len(got) != c.size || !errors.Is(err, c.err) {
-				t.Fatalf("%d bytes, %v; want %d, %v", len(got), err, c.size, c.err)
+		for _, key := range []SigningKey{shared, private} {
+			if again := wantKey(t, key.Secret()); again.Secret() != key.Secret() {
+				t.Error("a key that was written and read is another one")
 			}
-			wantNoEcho(t, err, c.text)
-		})
+		}
+	}
+	if !strings.HasPrefix(NewSecret(), prefixSymmetric) {
+		t.Error("a secret that two sides share has another form")
 	}
 }
 
-func TestParsePrivateKey(t *testing.T) {
+func TestParseSigningKey(t *testing.T) {
 	t.Parallel()
+	shared := func(size int) string { return prefixSymmetric + b64(make([]byte, size)) }
 	private := prefixPrivate + b64(ed25519A)
 	mixed := append(bytes.Clone(ed25519A[:32]), ed25519B[32:]...)
 	cases := map[string]struct {
 		text string
+		want string
 		err  error
 	}{
-		"ours":        {private, nil},
-		"white space": {" " + private + "\n", nil},
-		"no padding":  {strings.TrimRight(private, "="), nil},
-		"seed alone":  {prefixPrivate + b64(ed25519A[:32]), errPrivateSize},
-		"mixed pair":  {prefixPrivate + b64(mixed), errPrivatePair},
-		"public":      {PublicKey(ed25519A), errPrivatePrefix},
-		"HMAC":        {keyA, errPrivatePrefix},
-		"empty":       {"", errPrivatePrefix},
-		"not base64":  {"whsk_***", errKeyBase64},
+		"shared":           {keyA, keyA, nil},
+		"white space":      {"\t" + keyA + " \r\n", keyA, nil},
+		"no padding":       {strings.TrimRight(shared(32), "="), shared(32), nil},
+		"longest":          {shared(64), shared(64), nil},
+		"too short":        {shared(23), "", errKeySize},
+		"too long":         {shared(65), "", errKeySize},
+		"empty":            {"", "", errSecretEmpty},
+		"white space only": {"\n", "", errSecretEmpty},
+		"no prefix":        {strings.TrimPrefix(keyA, prefixSymmetric), "", errKeyPrefix},
+		"public":           {publicOf(ed25519A), "", errKeyPrefix},
+		"not base64":       {"whsec_über", "", errKeyBase64},
+		"space inside":     {keyA[:12] + " " + keyA[12:], "", errKeyBase64},
+
+		"private":                     {private, private, nil},
+		"private, white space":        {" " + private + "\n", private, nil},
+		"private, no padding":         {strings.TrimRight(private, "="), private, nil},
+		"private, its seed alone":     {prefixPrivate + b64(ed25519A[:32]), private, nil},
+		"private, too short":          {prefixPrivate + b64(ed25519A[:31]), "", errPrivateSize},
+		"private, of a mixed pair":    {prefixPrivate + b64(mixed), "", errPrivatePair},
+		"private, not base64":         {"whsk_***", "", errKeyBase64},
+		"private, with nothing in it": {"whsk_", "", errPrivateSize},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ParsePrivateKey(c.text)
-			if !errors.Is(err, c.err) || (err == nil) != bytes.Equal(got, ed25519A) {
-				t.Fatalf("got %d bytes, %v; want %v", len(got), err, c.err)
+			got, err := ParseSigningKey(c.text)
+			if !errors.Is(err, c.err) || err == nil && got.Secret() != c.want {
+				t.Fatalf("got %v; want %v", err, c.err)
 			}
 			wantNoEcho(t, err, c.text)
 		})

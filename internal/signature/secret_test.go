@@ -63,7 +63,7 @@ func TestStripeSecret(t *testing.T) {
 func TestParseWebhookKey(t *testing.T) {
 	t.Parallel()
 	const bare = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	public := PublicKey(ed25519A)
+	public := publicOf(ed25519A)
 	key := func(size int) string { return b64(make([]byte, size)) }
 	cases := map[string]struct {
 		pasted string
@@ -92,7 +92,7 @@ func TestParseWebhookKey(t *testing.T) {
 		"public too short":     {"whpk_" + key(31), "", errPublicSize},
 		"public too long":      {"whpk_" + key(33), "", errPublicSize},
 		"public not base64":    {"whpk_***", "", errKeyBase64},
-		"private":              {NewPrivateKey(), "", errPrivatePasted},
+		"private":              {SigningKey{private: ed25519A}.Secret(), "", errPrivatePasted},
 		"prefix in upper case": {strings.ToUpper(keyA[:6]) + keyA[6:], "", errKeyBase64},
 	}
 	for name, c := range cases {

@@ -20,7 +20,7 @@ func webhookRequest(body string) (r Request, v1, v1a string) {
 func TestWebhookSignatureHeader(t *testing.T) {
 	t.Parallel()
 	r, v1, v1a := webhookRequest(`{"type":"a.b"}`)
-	public := PublicKey(ed25519A)
+	public := publicOf(ed25519A)
 	zero := "v1," + b64(make([]byte, 32))
 	zeroA := "v1a," + b64(make([]byte, 64))
 	cases := map[string]struct {
@@ -143,7 +143,7 @@ func TestWebhookEvent(t *testing.T) {
 func TestWebhookMixedRotation(t *testing.T) {
 	t.Parallel()
 	r, v1, v1a := webhookRequest(`{}`)
-	secrets := liveSecrets(keyA, PublicKey(ed25519A))
+	secrets := liveSecrets(keyA, publicOf(ed25519A))
 	for index, header := range []string{v1, v1a} {
 		r.Header.Set(webhookSignature, header)
 		verified, err := standardWebhooks{}.Verify(r, Settings{}, secrets)

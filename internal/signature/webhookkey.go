@@ -23,7 +23,7 @@ const (
 
 // Errors about a key in text form. None of them repeats it.
 var (
-	errKeyPrefix     = errors.New("the secret does not begin with " + prefixSymmetric)
+	errKeyPrefix     = errors.New("the secret does not begin with " + prefixSymmetric + " (or " + prefixPrivate + ", to sign with Ed25519)")
 	errKeyBase64     = errors.New("the secret is not base64 after its prefix")
 	errKeySize       = fmt.Errorf("the secret is not %d to %d bytes long once decoded", minKeySize, maxKeySize)
 	errPublicSize    = fmt.Errorf("the public key is not %d bytes long once decoded", ed25519.PublicKeySize)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -38,6 +39,21 @@ const (
 	ErrorTooLarge ErrorKind = "too_large" // the answer's headers exceed the cap
 	ErrorProtocol ErrorKind = "protocol"  // what came back is not HTTP
 )
+
+// ErrorKinds lists every kind that an attempt can have, the most frequent
+// first, for filters and documentation.
+var ErrorKinds = []ErrorKind{
+	ErrorTimeout, ErrorConnect, ErrorDNS, ErrorTLS, ErrorReset, ErrorBlocked, ErrorTooLarge, ErrorProtocol,
+}
+
+// ErrorDisabled is why a delivery failed of which nothing was ever sent: its
+// endpoint was disabled, and the failover got the event. No attempt has it.
+const ErrorDisabled ErrorKind = "disabled"
+
+// CanFailDelivery tells whether a kind is one that a failed delivery can have.
+func (k ErrorKind) CanFailDelivery() bool {
+	return k == ErrorDisabled || slices.Contains(ErrorKinds, k)
+}
 
 // Trigger says what started an attempt.
 type Trigger string

@@ -54,6 +54,10 @@ type Delivery struct {
 	LastCause Cause
 	CreatedAt time.Time
 	ClosedAt  *time.Time
+	// FailoverOf is the endpoint that could not be given the event, when this
+	// delivery was made in its place. FailoverTo is who has got the event since
+	// this one failed, or had it already.
+	FailoverOf, FailoverTo *EndpointID
 }
 
 // Attempt is one try of a delivery, as it was recorded.

@@ -32,7 +32,20 @@ type Endpoint struct {
 	// MaxInFlight bounds how many sends are under way at once.
 	MaxInFlight int
 	// StopOn are status codes that end the retries.
-	StopOn              []int
+	StopOn []int
+	// Filter is a CEL expression that an event must meet; an empty one lets
+	// every event through.
+	Filter string
+	// RatePerSecond bounds how many sends begin within a second; zero is no
+	// bound.
+	RatePerSecond int
+	// Failover is the endpoint that gets what this one could not be given; nil
+	// is none.
+	Failover *EndpointID
+	// Signature is how its new signing secrets sign.
+	Signature SignatureVersion
+	// Auth is what it asks for at its door; the words themselves are sealed.
+	Auth                AuthKind
 	State               EndpointState
 	DisabledReason      string
 	StateChangedAt      time.Time
@@ -44,7 +57,25 @@ type Endpoint struct {
 	UpdatedAt    time.Time
 }
 
+// SignatureVersion is how deliveries are signed, as Standard Webhooks names it.
+type SignatureVersion string
+
+// The versions of a signature.
 const (
+	// SignatureHMAC is HMAC-SHA256 with a secret that both sides have.
+	SignatureHMAC SignatureVersion = "v1"
+	// SignatureEd25519 is Ed25519: the receiver has the public key alone.
+	SignatureEd25519 SignatureVersion = "v1a"
+)
+
+const (
+	// MaxRatePerSecond bounds an endpoint's own limit: above it, the limit is
+	// what the machine can do.
+	MaxRatePerSecond = 10_000
+	// MaxFilterLength bounds a filter, in bytes.
+	MaxFilterLength = 4 << 10
+	// MaxFailoverDepth is how many endpoints a failover chain may have.
+	MaxFailoverDepth = 5
 	// DefaultMaxInFlight suits one busy receiver: below 64 a hot endpoint
 	// waits for round trips, above it nothing is gained.
 	DefaultMaxInFlight = 64
@@ -58,12 +89,4 @@ const (
 	MinTimeout = time.Second
 	// MaxTimeout is how long one attempt may take at the most.
 	MaxTimeout = 60 * time.Second
-)
-
-// Own event types: what Rowlock tells about itself.
-const (
-	// TypeEndpointDisabled tells that an endpoint was stopped by Rowlock.
-	TypeEndpointDisabled = "rowlock.endpoint.disabled"
-	// TypeTest is the type of a test send that names none.
-	TypeTest = "rowlock.test"
 )

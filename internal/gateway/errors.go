@@ -37,6 +37,10 @@ var (
 	ErrLastSecret = errors.New("last live secret")
 	// ErrTooManySecrets: MaxLiveSecrets are live.
 	ErrTooManySecrets = errors.New("too many live secrets")
+	// ErrSecretEnded: the secret has ended; one that has stays so.
+	ErrSecretEnded = errors.New("secret has ended")
+	// ErrSecretEndless: the secret has no end that could be put off.
+	ErrSecretEndless = errors.New("secret has no end")
 	// ErrLimitReached: the account has as many of these as it may.
 	ErrLimitReached = errors.New("limit reached")
 	// ErrRateLimited: too many calls in the time; see RateLimitedError.

@@ -15,12 +15,17 @@ const (
 	MaxProbeSleep = 30 * time.Second
 	// maxFailedProbes keeps the doubling within MaxProbeSleep.
 	maxFailedProbes = 6
+	// maxSilence is how long sends may go unanswered, one after the other,
+	// before the lane is down to one probe: halving alone takes a timeout for
+	// each step.
+	maxSilence = 2 * time.Second
 )
 
 // Flow adapts how many sends to one endpoint may be under way: one more after
 // each success, half as many (once per round of sends) after trouble, down to
 // one probe; a failed probe makes the lane sleep, longer each time. This is
-// the circuit breaker.
+// the circuit breaker. A receiver that answers nothing any more is probed at
+// once, without the halvings between.
 type Flow struct {
 	// Cap is how many sends may be under way now.
 	Cap int
@@ -30,9 +35,14 @@ type Flow struct {
 	TimingOut bool
 	// SleepUntil is when the next probe may go out; zero when awake.
 	SleepUntil time.Time
-	// halvedAt is when the cap was last halved: sends that started before it
-	// belong to the round that was already answered for.
-	halvedAt time.Time
+	// NarrowedAt is when the cap was last halved: sends that started before it
+	// belong to the round that was already answered for. Zero is never.
+	NarrowedAt time.Time
+	// unanswered counts the missing answers since the last answer, silentSince
+	// is when the first of them was missed, and round is how wide the lane was
+	// then.
+	unanswered, round int
+	silentSince       time.Time
 }
 
 // Success widens the lane by one, up to limit.
@@ -44,22 +54,36 @@ func (f *Flow) Success(limit int) {
 // Answered notes an answer that is neither success nor trouble: the receiver
 // is there, so the lane need not sleep.
 func (f *Flow) Answered() {
-	f.FailedProbes, f.TimingOut, f.SleepUntil = 0, false, time.Time{}
+	f.FailedProbes, f.TimingOut, f.SleepUntil, f.unanswered = 0, false, time.Time{}, 0
 }
 
 // Trouble narrows the lane after a send that started at started and failed at
-// now.
-func (f *Flow) Trouble(started, now time.Time, timeout bool) {
-	f.TimingOut = timeout
-	if started.Before(f.halvedAt) {
-		return
+// now. missing is why no answer came; empty when one did.
+func (f *Flow) Trouble(started, now time.Time, missing ErrorKind) {
+	f.TimingOut = missing == ErrorTimeout
+	switch {
+	case f.silent(now, missing):
+		f.Cap, f.NarrowedAt = 1, now
+	case started.Before(f.NarrowedAt):
+	case f.Cap > 1:
+		f.Cap, f.NarrowedAt = f.Cap/2, now
+	default:
+		f.Cap, f.NarrowedAt = 1, now
+		f.SleepUntil = now.Add(min(time.Second<<f.FailedProbes, MaxProbeSleep))
+		f.FailedProbes = min(f.FailedProbes+1, maxFailedProbes)
 	}
-	f.halvedAt = now
-	if f.Cap > 1 {
-		f.Cap /= 2
-		return
+}
+
+// silent tells that a lane which is wider than a probe gets no answers: a whole
+// round of sends, or two and more for a while.
+func (f *Flow) silent(now time.Time, missing ErrorKind) bool {
+	if missing == "" {
+		f.unanswered = 0
+		return false
 	}
-	f.Cap = 1
-	f.SleepUntil = now.Add(min(time.Second<<f.FailedProbes, MaxProbeSleep))
-	f.FailedProbes = min(f.FailedProbes+1, maxFailedProbes)
+	if f.unanswered == 0 {
+		f.silentSince, f.round = now, f.Cap
+	}
+	f.unanswered++
+	return f.Cap > 1 && f.unanswered > 1 && (f.unanswered >= f.round || now.Sub(f.silentSince) >= maxSilence)
 }

@@ -37,14 +37,14 @@ func TestFlowHalvesOnceARound(t *testing.T) {
 	f := gateway.Flow{Cap: 64}
 	started := now
 	for i := range 64 {
-		f.Trouble(started, now.Add(time.Duration(1+i)*time.Millisecond), false)
+		f.Trouble(started, now.Add(time.Duration(1+i)*time.Millisecond), "")
 	}
 	if f.Cap != 32 {
 		t.Fatalf("cap %d after one round of trouble, want 32", f.Cap)
 	}
 	for _, want := range []int{16, 8, 4, 2, 1} {
 		started = started.Add(time.Second)
-		if f.Trouble(started, started.Add(time.Millisecond), false); f.Cap != want || !f.SleepUntil.IsZero() {
+		if f.Trouble(started, started.Add(time.Millisecond), ""); f.Cap != want || !f.SleepUntil.IsZero() {
 			t.Fatalf("cap %d, asleep until %s, want %d and awake", f.Cap, f.SleepUntil, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestFailedProbesSleepLongerEachTime(t *testing.T) {
 	f := gateway.Flow{Cap: 1}
 	at := now
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30, 30, 30, 30} {
-		f.Trouble(at, at.Add(time.Millisecond), false)
+		f.Trouble(at, at.Add(time.Millisecond), "")
 		if got := f.SleepUntil.Sub(at.Add(time.Millisecond)); got != want*time.Second || f.Cap != 1 {
 			t.Fatalf("probe %d: sleeps %s with cap %d, want %ds and 1", i+1, got, f.Cap, want)
 		}
@@ -67,7 +67,7 @@ func TestAnAnswerWakesTheLane(t *testing.T) {
 	t.Parallel()
 	asleep := func() gateway.Flow {
 		f := gateway.Flow{Cap: 1}
-		f.Trouble(now, now.Add(time.Second), true)
+		f.Trouble(now, now.Add(time.Second), gateway.ErrorTimeout)
 		if f.SleepUntil.IsZero() || f.FailedProbes != 1 || !f.TimingOut {
 			t.Fatalf("%+v does not sleep", f)
 		}
@@ -87,7 +87,7 @@ func TestAnAnswerWakesTheLane(t *testing.T) {
 		}
 		at := now.Add(time.Hour)
 		f.Cap = 1
-		f.Trouble(at, at, false)
+		f.Trouble(at, at, "")
 		if got := f.SleepUntil.Sub(at); got != time.Second {
 			t.Errorf("%s: the next failed probe sleeps %s, want 1s again", name, got)
 		}
@@ -97,12 +97,12 @@ func TestAnAnswerWakesTheLane(t *testing.T) {
 func TestFlowRemembersTimeouts(t *testing.T) {
 	t.Parallel()
 	f := newFlow()
-	f.Trouble(now, now.Add(time.Second), true)
+	f.Trouble(now, now.Add(time.Second), gateway.ErrorTimeout)
 	if !f.TimingOut {
 		t.Error("a timeout is not remembered")
 	}
 	// Of the same round, so the cap stays; but the lane is slow no more.
-	f.Trouble(now, now.Add(2*time.Second), false)
+	f.Trouble(now, now.Add(2*time.Second), "")
 	if f.TimingOut || f.Cap != gateway.InitialInFlightCap/2 {
 		t.Errorf("%+v after a 500 of the same round", f)
 	}
@@ -113,9 +113,56 @@ func TestFlowIsNeverShut(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []int{0, -3} {
 		f := gateway.Flow{Cap: stored}
-		f.Trouble(now, now, false)
+		f.Trouble(now, now, "")
 		if f.Cap != 1 || f.SleepUntil.IsZero() {
 			t.Errorf("cap %d became %+v", stored, f)
+		}
+	}
+}
+
+// A receiver that answers nothing any more is down to one probe with the first
+// round, however wide the lane was, and is wide again after as many successes.
+func TestFlowProbesASilentReceiver(t *testing.T) {
+	t.Parallel()
+	f := gateway.Flow{Cap: 64}
+	for i := range 64 {
+		f.Trouble(now, now.Add(time.Duration(15+i)*time.Millisecond), gateway.ErrorTimeout)
+	}
+	if f.Cap != 1 || !f.SleepUntil.IsZero() {
+		t.Fatalf("%+v after a round without an answer, want one probe at once", f)
+	}
+	probe := now.Add(time.Minute)
+	if f.Trouble(probe, probe.Add(time.Second), gateway.ErrorTimeout); f.SleepUntil.IsZero() {
+		t.Errorf("%+v after a failed probe does not sleep", f)
+	}
+	for range 63 {
+		f.Success(64)
+	}
+	if f.Cap != 64 || !f.SleepUntil.IsZero() {
+		t.Errorf("%+v after 63 successes", f)
+	}
+}
+
+// Where sends are few, a while without an answer is enough.
+func TestFlowProbesAfterAWhileOfSilence(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		between time.Duration
+		answer  bool
+		want    int
+	}{
+		"within a moment":   {time.Second, false, 32},
+		"after a while":     {2 * time.Second, false, 1},
+		"an answer between": {2 * time.Second, true, 32},
+	} {
+		f := gateway.Flow{Cap: 64}
+		f.Trouble(now, now.Add(time.Second), gateway.ErrorReset)
+		if test.answer {
+			f.Trouble(now, now.Add(time.Second), "")
+		}
+		f.Trouble(now, now.Add(time.Second+test.between), gateway.ErrorReset)
+		if f.Cap != test.want {
+			t.Errorf("%s: cap %d, want %d", name, f.Cap, test.want)
 		}
 	}
 }

@@ -52,6 +52,10 @@ type (
 	InvitationID = ID[invitationKind]
 	// MailID identifies a mail that goes out.
 	MailID = ID[mailKind]
+	// AlertID identifies something that members are to be written to about.
+	AlertID = ID[alertKind]
+	// OperationID identifies a bulk operation.
+	OperationID = ID[operationKind]
 )
 
 type (
@@ -69,6 +73,8 @@ type (
 	sessionKind    struct{}
 	invitationKind struct{}
 	mailKind       struct{}
+	alertKind      struct{}
+	operationKind  struct{}
 )
 
 func (accountKind) Prefix() string    { return "acc" }
@@ -85,6 +91,8 @@ func (auditKind) Prefix() string      { return "aud" }
 func (sessionKind) Prefix() string    { return "ses" }
 func (invitationKind) Prefix() string { return "inv" }
 func (mailKind) Prefix() string       { return "eml" }
+func (alertKind) Prefix() string      { return "alt" }
+func (operationKind) Prefix() string  { return "op" }
 
 // AnyID is an id of whatever kind, for functions that serve them all.
 type AnyID interface {

@@ -68,8 +68,11 @@ const (
 
 // Secret is a signing secret of a source or an endpoint, unsealed.
 type Secret struct {
-	ID        SecretID
-	Value     string
+	ID    SecretID
+	Value string
+	// Public is the public half of an Ed25519 key, which verifies and is no
+	// secret; empty for a secret that both sides share.
+	Public    string
 	CreatedAt time.Time
 	// EndsAt is when it stops being valid; nil while it has no end.
 	EndsAt *time.Time

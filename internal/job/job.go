@@ -16,4 +16,6 @@ const (
 	QueueDeliver = "deliver"
 	// QueueMail sends mails.
 	QueueMail = "mail"
+	// QueueMaintenance does what takes long and nobody waits for.
+	QueueMaintenance = "maintenance"
 )

@@ -22,9 +22,10 @@ const (
 // made when it is missing. It is for the embedded database, whose files lie
 // beside the key.
 //
-// A key once written is never overwritten or removed, since nothing else
-// opens the stored secrets: of two processes that start together one writes
-// it and both read it, and a file that holds no key is an error.
+// A key once written is not overwritten or removed, since nothing else opens
+// the stored secrets: of two processes that start together one writes it and
+// both read it, and a file that holds no key is an error. Only a rotation
+// replaces it: see ReplaceMasterKey.
 func LoadOrCreateMasterKey(dataDir string) (MasterKey, error) {
 	path := filepath.Join(dataDir, keyFile)
 	key, err := readMasterKey(path)

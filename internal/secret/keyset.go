@@ -31,41 +31,118 @@ func NewKeyset(master MasterKey) (wrapped []byte, err error) {
 	return wrap(handle, master)
 }
 
+// MasterKeys returns the master keys as they are now: the current one, and those
+// that are accepted for reading. They are asked for each time that a keyset is
+// opened, since a key that lies in a file can be replaced while it is in use.
+type MasterKeys func() (current MasterKey, previous []MasterKey, err error)
+
 // Open unwraps a keyset with the current master key or a previous one. When
 // none fits, the error is ErrWrongMasterKey, which says what to do.
 func Open(wrapped []byte, current MasterKey, previous ...MasterKey) (*Sealer, error) {
-	handle, err := unwrap(wrapped, current)
-	if err == nil {
-		return newSealer(handle, false)
+	return OpenWith(wrapped, func() (MasterKey, []MasterKey, error) { return current, previous, nil })
+}
+
+// OpenWith is Open with master keys that may change: Reopen asks for them again.
+func OpenWith(wrapped []byte, masters MasterKeys) (*Sealer, error) {
+	s := &Sealer{masters: masters}
+	if err := s.Reopen(wrapped); err != nil {
+		return nil, err
 	}
-	for _, master := range previous {
-		if handle, err = unwrap(wrapped, master); err == nil {
-			return newSealer(handle, true)
+	return s, nil
+}
+
+// Reopen replaces the sealer's keyset by another one, as a rotation has stored
+// it. When that does not open, the sealer stays as it is.
+func (s *Sealer) Reopen(wrapped []byte) error {
+	opened, err := s.unwrap(wrapped)
+	if err != nil {
+		return err
+	}
+	s.keys.Store(opened)
+	return nil
+}
+
+func (s *Sealer) unwrap(wrapped []byte) (*keys, error) {
+	current, previous, err := s.masters()
+	if err != nil {
+		return nil, err
+	}
+	all := append([]MasterKey{current}, previous...)
+	prints := make([]string, len(all))
+	for i, master := range all {
+		prints[i] = master.Fingerprint()
+	}
+	for _, master := range all {
+		if handle, err := unwrap(wrapped, master); err == nil {
+			return newKeys(handle, prints, master != current)
 		}
 	}
 	return nil, ErrWrongMasterKey
 }
 
+// Rewrap returns the sealer's keyset wrapped by its current master key, to
+// replace the stored one.
+func (s *Sealer) Rewrap() ([]byte, error) {
+	current, _, err := s.masters()
+	if err != nil {
+		return nil, err
+	}
+	return s.Wrap(current)
+}
+
 // Wrap returns the sealer's keyset wrapped by another master key, to replace
 // the stored one. Secrets sealed before stay as they are.
-func (s *Sealer) Wrap(master MasterKey) ([]byte, error) { return wrap(s.handle, master) }
+func (s *Sealer) Wrap(master MasterKey) ([]byte, error) { return wrap(s.keys.Load().handle, master) }
 
 // Rotate returns a sealer that seals with a fresh key and still opens what
 // this one sealed. Its keyset must be stored (Wrap) before it seals anything.
 func (s *Sealer) Rotate() (*Sealer, error) {
-	manager := keyset.NewManagerFromHandle(s.handle)
-	id, err := manager.Add(aead.XChaCha20Poly1305KeyTemplate())
-	if err != nil {
-		return nil, fmt.Errorf("add key: %w", err)
-	}
-	if err := manager.SetPrimary(id); err != nil {
-		return nil, fmt.Errorf("choose key: %w", err)
+	return s.changed(func(manager *keyset.Manager) error {
+		id, err := manager.Add(aead.XChaCha20Poly1305KeyTemplate())
+		if err != nil {
+			return fmt.Errorf("add key: %w", err)
+		}
+		if err := manager.SetPrimary(id); err != nil {
+			return fmt.Errorf("choose key: %w", err)
+		}
+		return nil
+	})
+}
+
+// Forget returns a sealer that opens nothing but what it would seal itself: the
+// older keys are gone from its keyset. What they sealed, nothing opens again.
+func (s *Sealer) Forget() (*Sealer, error) {
+	return s.changed(func(manager *keyset.Manager) error {
+		for _, id := range s.KeyIDs() {
+			if id == s.KeyID() {
+				continue
+			}
+			if err := manager.Delete(uint32(id)); err != nil {
+				return fmt.Errorf("remove key: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// changed returns a sealer with a changed copy of the keyset.
+func (s *Sealer) changed(change func(*keyset.Manager) error) (*Sealer, error) {
+	before := s.keys.Load()
+	manager := keyset.NewManagerFromHandle(before.handle)
+	if err := change(manager); err != nil {
+		return nil, err
 	}
 	handle, err := manager.Handle()
 	if err != nil {
 		return nil, fmt.Errorf("make keyset: %w", err)
 	}
-	return newSealer(handle, s.outdated)
+	after, err := newKeys(handle, before.masters, before.outdated)
+	if err != nil {
+		return nil, err
+	}
+	next := &Sealer{masters: s.masters}
+	next.keys.Store(after)
+	return next, nil
 }
 
 func wrap(handle *keyset.Handle, master MasterKey) ([]byte, error) {

@@ -1,7 +1,9 @@
 package secret
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +33,17 @@ func ParseMasterKey(b64 string) (MasterKey, error) {
 
 // Reveal returns the key in standard base64, to be stored or shown once.
 func (k MasterKey) Reveal() string { return base64.StdEncoding.EncodeToString(k[:]) }
+
+// Fingerprint tells one master key from another and nothing of either: two
+// processes that show the same have the same key.
+func (k MasterKey) Fingerprint() string {
+	sum := sha256.Sum256(append([]byte("rowlock master key fingerprint v1"), k[:]...))
+	return hex.EncodeToString(sum[:fingerprintLen])
+}
+
+// fingerprintLen is the length of a fingerprint in bytes: enough that keys
+// which differ never show the same.
+const fingerprintLen = 8
 
 const redacted = "[redacted]"
 

@@ -69,6 +69,15 @@ func (s *Store) audited(ctx context.Context, account gateway.AccountID, sql stri
 	return entries, err
 }
 
+// ActorNames reads what those are called who did something.
+func (s *Store) ActorNames(ctx context.Context, account gateway.AccountID, actors []gateway.Actor) (map[gateway.Actor]string, error) {
+	entries := make([]gateway.AuditEntry, len(actors))
+	for i, actor := range actors {
+		entries[i].Actor = actor
+	}
+	return s.actorNames(ctx, account, entries)
+}
+
 // actorNames reads the names of the people and the account's keys that acted.
 // People are named as they are called now, members or not: what they did stays.
 func (s *Store) actorNames(ctx context.Context, account gateway.AccountID, entries []gateway.AuditEntry) (map[gateway.Actor]string, error) {

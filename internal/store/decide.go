@@ -117,6 +117,8 @@ type Candidate struct {
 	ID         gateway.EndpointID
 	AccountID  gateway.AccountID
 	EventTypes []string
+	// Filter is what an event has to meet besides; empty lets every one through.
+	Filter string
 }
 
 // Candidates reads the accounts' endpoints that have one of the patterns, or
@@ -128,7 +130,7 @@ type Candidate struct {
 // endpoint.
 func (t Tx) Candidates(ctx context.Context, accounts []gateway.AccountID, patterns []string) ([]Candidate, error) {
 	rows, err := t.tx.Query(ctx, `
-		SELECT id, account_id, event_types
+		SELECT id, account_id, event_types, filter
 		FROM endpoints
 		WHERE account_id = ANY ($1)
 		  AND deleted_at IS NULL
@@ -139,7 +141,7 @@ func (t Tx) Candidates(ctx context.Context, accounts []gateway.AccountID, patter
 		return nil, wrap("read candidate endpoints", err)
 	}
 	candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c Candidate, err error) {
-		return c, row.Scan(&c.ID, &c.AccountID, &c.EventTypes)
+		return c, row.Scan(&c.ID, &c.AccountID, &c.EventTypes, &c.Filter)
 	})
 	return candidates, wrap("read candidate endpoints", err)
 }
@@ -149,6 +151,15 @@ type NewDelivery struct {
 	AccountID  gateway.AccountID
 	EventID    gateway.EventID
 	EndpointID gateway.EndpointID
+	// Bulk puts it behind what is live.
+	Bulk bool
+}
+
+func (d NewDelivery) priority() int16 {
+	if d.Bulk {
+		return gateway.PriorityBulk
+	}
+	return gateway.PriorityFirst
 }
 
 // InsertDeliveries makes deliveries that are due now and returns how many are
@@ -164,17 +175,19 @@ func (t Tx) InsertDeliveries(ctx context.Context, deliveries []NewDelivery) (int
 	var accounts []gateway.AccountID
 	var events []gateway.EventID
 	var endpoints []gateway.EndpointID
+	var priorities []int16
 	for _, d := range deliveries {
 		ids = append(ids, gateway.DeriveDeliveryID(d.EventID, d.EndpointID))
 		accounts = append(accounts, d.AccountID)
 		events = append(events, d.EventID)
 		endpoints = append(endpoints, d.EndpointID)
+		priorities = append(priorities, d.priority())
 	}
 	tag, err := t.tx.Exec(ctx, `
-		INSERT INTO deliveries (id, account_id, event_id, endpoint_id, next_attempt_at)
+		INSERT INTO deliveries (id, account_id, event_id, endpoint_id, priority, next_attempt_at)
 		SELECT *, now()
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
-		ON CONFLICT (id) DO NOTHING`, ids, accounts, events, endpoints)
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::smallint[])
+		ON CONFLICT (id) DO NOTHING`, ids, accounts, events, endpoints, priorities)
 	return tag.RowsAffected(), wrap("insert deliveries", err)
 }
 

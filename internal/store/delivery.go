@@ -13,7 +13,8 @@ import (
 const shownStatus = `CASE WHEN d.status IN ('pending', 'sending') AND p.state <> 'active' THEN 'held' ELSE d.status END`
 
 const deliveryFields = `d.id, d.account_id, d.event_id, d.endpoint_id, ` + shownStatus + `, d.trigger, d.attempts,
-	d.next_attempt_at, d.last_outcome, d.last_error_kind, d.last_status_code, d.created_at, d.closed_at`
+	d.next_attempt_at, d.last_outcome, d.last_error_kind, d.last_status_code, d.created_at, d.closed_at,
+	d.failover_of, d.failover_to`
 
 // DeliveryFilter narrows a list of deliveries; the zero value narrows nothing.
 type DeliveryFilter struct {
@@ -24,6 +25,8 @@ type DeliveryFilter struct {
 	Outcome gateway.Outcome
 	// Cause is why the last attempt failed.
 	Cause *gateway.Cause
+	// Operation is the one that opened them last.
+	Operation *gateway.OperationID
 }
 
 // outcome is the last attempt's that is asked for, if any: also by its cause,
@@ -37,7 +40,8 @@ func (f DeliveryFilter) outcome() gateway.Outcome {
 
 func scanDelivery(row pgx.CollectableRow) (d gateway.Delivery, err error) {
 	err = row.Scan(&d.ID, &d.AccountID, &d.EventID, &d.EndpointID, &d.Status, &d.Trigger, &d.Attempts,
-		&d.NextAttemptAt, &d.LastOutcome, &d.LastCause.ErrorKind, &d.LastCause.StatusCode, &d.CreatedAt, &d.ClosedAt)
+		&d.NextAttemptAt, &d.LastOutcome, &d.LastCause.ErrorKind, &d.LastCause.StatusCode, &d.CreatedAt, &d.ClosedAt,
+		&d.FailoverOf, &d.FailoverTo)
 	return d, err
 }
 
@@ -99,6 +103,10 @@ func (q *query) addDeliveryFilter(f DeliveryFilter, page Page[gateway.DeliveryID
 	addRange(q, `d.id`, low, high)
 	if f.Event != nil {
 		q.add(` AND d.event_id = `, *f.Event)
+	}
+	if f.Operation != nil {
+		q.add(` AND d.operation_id = `, *f.Operation)
+		q.put(` AND d.operation_id IS NOT NULL`)
 	}
 	if outcome := f.outcome(); outcome != "" {
 		q.add(` AND d.last_outcome = `, string(outcome))

@@ -39,10 +39,37 @@ func (s *Store) DeliveryRows(ctx context.Context, account gateway.AccountID, f D
 	return list, nil
 }
 
+// DeliveryLine is a delivery as a line of the list of all.
+type DeliveryLine struct {
+	DeliveryRow
+
+	// EventType is empty when the event is gone.
+	EventType string
+}
+
+// DeliveryLines is DeliveryRows with what the events are called.
+func (s *Store) DeliveryLines(ctx context.Context, account gateway.AccountID, f DeliveryFilter, page Page[gateway.DeliveryID]) ([]DeliveryLine, error) {
+	rows, err := s.DeliveryRows(ctx, account, f, page)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]gateway.EventID, len(rows))
+	for i := range rows {
+		events[i] = rows[i].EventID
+	}
+	types, err := s.eventTypes(ctx, events)
+	lines := make([]DeliveryLine, len(rows))
+	for i, row := range rows {
+		lines[i] = DeliveryLine{DeliveryRow: row, EventType: types[row.EventID]}
+	}
+	return lines, err
+}
+
 // Progress is how far an event's deliveries got.
 type Progress struct {
-	// Total is how many there are, Delivered how many were confirmed, Failed
-	// how many were given up.
+	// Total is how many there are, but for those that failed and whose failover
+	// has the event; Delivered is how many were confirmed, Failed how many were
+	// given up.
 	Total, Delivered, Failed int
 	// Open is how many are still to be sent, Held how many of these wait for
 	// their endpoint to be active, Retrying how many of them failed before.
@@ -85,6 +112,7 @@ func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events 
 			  AND d.account_id = $1
 			  AND d.id >= $5
 			  AND d.id < $6
+			  AND (d.status <> 'failed' OR d.failover_to IS NULL)
 		) c
 		WHERE c.total > 0`, account, events, lows, highs, low, high)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,13 +11,13 @@ import (
 )
 
 const endpointFields = `id, account_id, uid, url, description, event_types, headers, retry_schedule_ms, timeout_ms, max_in_flight,
-	stop_on, state, disabled_reason, state_changed_at, consecutive_failures, failing_since, created_at, updated_at`
+	stop_on, filter, COALESCE(rate_per_second, 0), failover_id, signature, auth_kind, state, disabled_reason, state_changed_at, consecutive_failures, failing_since, created_at, updated_at`
 
 func scanEndpoint(row pgx.CollectableRow) (e gateway.Endpoint, err error) {
 	var schedule []int64
 	var timeout *int64
 	err = row.Scan(&e.ID, &e.AccountID, &e.UID, &e.URL, &e.Description, &e.EventTypes, &e.Headers, &schedule, &timeout, &e.MaxInFlight,
-		&e.StopOn, &e.State, &e.DisabledReason, &e.StateChangedAt, &e.ConsecutiveFailures, &e.FailingSince, &e.CreatedAt, &e.UpdatedAt)
+		&e.StopOn, &e.Filter, &e.RatePerSecond, &e.Failover, &e.Signature, &e.Auth, &e.State, &e.DisabledReason, &e.StateChangedAt, &e.ConsecutiveFailures, &e.FailingSince, &e.CreatedAt, &e.UpdatedAt)
 	e.RetrySchedule = fromMillis(schedule)
 	if timeout != nil {
 		e.Timeout = time.Duration(*timeout) * time.Millisecond
@@ -35,7 +36,8 @@ func endpointArgs(account gateway.AccountID, e gateway.Endpoint) pgx.NamedArgs {
 		"id": e.ID, "account": account, "uid": e.UID, "url": e.URL, "description": e.Description,
 		"types": append([]string{}, e.EventTypes...), "headers": notNil(e.Headers),
 		"schedule": toMillis(e.RetrySchedule), "timeout": timeout, "in_flight": e.MaxInFlight,
-		"stop_on": append([]int{}, e.StopOn...),
+		"stop_on": append([]int{}, e.StopOn...), "filter": e.Filter, "rate": e.RatePerSecond, "failover": e.Failover,
+		"signature": string(cmp.Or(e.Signature, gateway.SignatureHMAC)),
 	}
 }
 
@@ -77,9 +79,10 @@ func (t Tx) CreateEndpoint(ctx context.Context, account gateway.AccountID, e gat
 	args["most"] = most
 	rows, err := t.tx.Query(ctx, `
 		INSERT INTO endpoints (id, account_id, uid, url, description, event_types, headers,
-		                       retry_schedule_ms, timeout_ms, max_in_flight, stop_on)
+		                       retry_schedule_ms, timeout_ms, max_in_flight, stop_on, filter, rate_per_second, failover_id, signature)
 		SELECT @id::uuid, @account::uuid, @uid, @url, @description, @types::text[], @headers::bytea,
-		       @schedule::bigint[], @timeout::integer, @in_flight::integer, @stop_on::integer[]
+		       @schedule::bigint[], @timeout::integer, @in_flight::integer, @stop_on::integer[],
+		       @filter, NULLIF(@rate::integer, 0), @failover::uuid, @signature
 		WHERE @most::integer = 0
 		   OR (
 			SELECT count(*)
@@ -104,14 +107,15 @@ func (t Tx) CreateEndpoint(ctx context.Context, account gateway.AccountID, e gat
 	return made[0], wrap("create lane", err)
 }
 
-// UpdateEndpoint writes what a person chose for an endpoint. State, failures
-// and secrets are changed by methods of their own.
+// UpdateEndpoint writes what a person chose for an endpoint. State, failures,
+// secrets and authorization are changed by methods of their own.
 func (t Tx) UpdateEndpoint(ctx context.Context, account gateway.AccountID, e gateway.Endpoint) (gateway.Endpoint, error) {
 	rows, err := t.tx.Query(ctx, `
 		UPDATE endpoints
 		SET uid = @uid, url = @url, description = @description, event_types = @types, headers = @headers,
 		    retry_schedule_ms = @schedule, timeout_ms = @timeout, max_in_flight = @in_flight, stop_on = @stop_on,
-		    updated_at = now()
+		    filter = @filter, rate_per_second = NULLIF(@rate::integer, 0), failover_id = @failover,
+		    signature = @signature, updated_at = now()
 		WHERE id = @id
 		  AND account_id = @account
 		  AND deleted_at IS NULL

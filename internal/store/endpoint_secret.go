@@ -25,8 +25,8 @@ func (t Tx) AddEndpointSecret(ctx context.Context, account gateway.AccountID, en
 		return gateway.Secret{}, err
 	}
 	err = t.tx.QueryRow(ctx, `
-		INSERT INTO endpoint_secrets (id, account_id, endpoint_id, sealed)
-		SELECT @id, @account, @endpoint, @sealed
+		INSERT INTO endpoint_secrets (id, account_id, endpoint_id, sealed, public_key)
+		SELECT @id, @account, @endpoint, @sealed, @public
 		WHERE (
 			SELECT count(*)
 			FROM endpoint_secrets
@@ -36,7 +36,7 @@ func (t Tx) AddEndpointSecret(ctx context.Context, account gateway.AccountID, en
 		RETURNING created_at`,
 		pgx.NamedArgs{
 			"id": added.ID, "account": account, "endpoint": endpoint,
-			"sealed": sealed, "most": gateway.MaxLiveSecrets,
+			"sealed": sealed, "public": added.Public, "most": gateway.MaxLiveSecrets,
 		}).Scan(&added.CreatedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = gateway.ErrTooManySecrets
@@ -118,10 +118,11 @@ func (s *Store) EndpointSecrets(ctx context.Context, account gateway.AccountID, 
 }
 
 // EndpointSecretTimes lists an endpoint's live secrets, newest first, without
-// their values: from when to when each of them signs.
+// their values: from when to when each of them signs, and what verifies it
+// where that is no secret.
 func (s *Store) EndpointSecretTimes(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID) ([]gateway.Secret, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, created_at, ends_at
+		SELECT id, public_key, created_at, ends_at
 		FROM endpoint_secrets
 		WHERE endpoint_id = $1
 		  AND account_id = $2
@@ -131,14 +132,14 @@ func (s *Store) EndpointSecretTimes(ctx context.Context, account gateway.Account
 		return nil, wrap("list endpoint secrets", err)
 	}
 	live, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one gateway.Secret, err error) {
-		return one, row.Scan(&one.ID, &one.CreatedAt, &one.EndsAt)
+		return one, row.Scan(&one.ID, &one.Public, &one.CreatedAt, &one.EndsAt)
 	})
 	return live, wrap("list endpoint secrets", err)
 }
 
 func (s *Store) readEndpointSecrets(ctx context.Context, q querier, account gateway.AccountID, endpoint gateway.EndpointID) ([]gateway.Secret, error) {
 	rows, err := q.Query(ctx, `
-		SELECT id, sealed, created_at, ends_at
+		SELECT id, sealed, public_key, created_at, ends_at
 		FROM endpoint_secrets
 		WHERE endpoint_id = $1
 		  AND account_id = $2
@@ -147,6 +148,6 @@ func (s *Store) readEndpointSecrets(ctx context.Context, q querier, account gate
 	if err != nil {
 		return nil, wrap("read endpoint secrets", err)
 	}
-	secrets, err := s.collectSecrets(endpointSecrets(account, endpoint), rows)
+	secrets, err := s.collectSecrets(ctx, endpointSecrets(account, endpoint), rows)
 	return secrets, wrap("read endpoint secrets", err)
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	stdcmp "cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -21,12 +22,13 @@ func (b bundle) fullEndpoint(uid string) gateway.Endpoint {
 	e.EventTypes, e.Headers = []string{"order.*", "user.created"}, []byte("X-Team: a\r\n")
 	e.RetrySchedule = []time.Duration{time.Second, 1500 * time.Millisecond}
 	e.Timeout, e.MaxInFlight, e.StopOn = 2500*time.Millisecond, 7, []int{400, 404}
+	e.Filter, e.RatePerSecond, e.Signature = "body.amount > 100", 12, gateway.SignatureEd25519
 	return e
 }
 
 // asStored is what the database adds to an endpoint that was just made.
 func (b bundle) asStored(e gateway.Endpoint) gateway.Endpoint {
-	e.AccountID, e.State = b.account, gateway.EndpointActive
+	e.AccountID, e.State, e.Signature = b.account, gateway.EndpointActive, stdcmp.Or(e.Signature, gateway.SignatureHMAC)
 	return e
 }
 

@@ -165,8 +165,8 @@ func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
 // The promise: deleted once, and nothing of it goes out afterwards, but for a
 // send that is under way.
 //
-// Deliveries are locked newest first, as EventDeliveries lists them and a
-// redelivery opens them: the two never wait for each other in a circle.
+// Deliveries are locked in the order of their ids, as everybody does who changes
+// several: none waits for another in a circle.
 func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gateway.EventID) (bool, error) {
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE events
@@ -189,7 +189,7 @@ func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gat
 			  AND id >= $3
 			  AND id < $4
 			  AND status IN ('pending', 'sending')
-			ORDER BY id DESC
+			ORDER BY id
 			FOR UPDATE
 		)
 		UPDATE deliveries d

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -269,47 +270,73 @@ func (b bundle) eventOf(t *testing.T, delivery gateway.DeliveryID) (id gateway.E
 	return id
 }
 
-// A redelivery of the event and the deletion of its payload lock deliveries in
-// one order: the second waits for the first, and not both for each other.
-func TestDeletePayloadWaitsForARedelivery(t *testing.T) {
+// Whoever changes several deliveries locks them in the order of their ids: the
+// second waits for the first, and not both for each other.
+func TestDeliveriesAreLockedInOrder(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	for name, second := range map[string]struct {
+		do   func(context.Context, store.Tx, gateway.AccountID, gateway.EventID) error
+		want gateway.DeliveryStatus
+	}{
+		"delete payload": {func(ctx context.Context, tx store.Tx, account gateway.AccountID, id gateway.EventID) error {
+			_, err := tx.DeletePayload(ctx, account, id)
+			return err
+		}, gateway.DeliveryCancelled},
+		"expire day": {func(ctx context.Context, tx store.Tx, _ gateway.AccountID, id gateway.EventID) error {
+			_, err := tx.ExpireDay(ctx, id.Time().UTC().Truncate(24*time.Hour))
+			return err
+		}, gateway.DeliveryExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			open := b.toSeveral(t, 8)
+			err := b.whileWaiting(t, func(tx store.Tx) error {
+				return b.reopenAll(t, tx, open[0])
+			}, func(tx store.Tx) error {
+				return second.do(t.Context(), tx, b.account, open[0].EventID)
+			}, func(tx store.Tx) error {
+				return b.reopenAll(t, tx, open[1:]...)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if n := b.count(t, `SELECT count(*) FROM deliveries WHERE status = $1`, string(second.want)); n != len(open) {
+				t.Errorf("%d of %d deliveries are %s", n, len(open), second.want)
+			}
+		})
+	}
+}
+
+// toSeveral makes an event's deliveries to n endpoints, in the order of their
+// ids.
+func (b bundle) toSeveral(t *testing.T, n int) (open []gateway.Delivery) {
+	t.Helper()
 	id := b.eventOf(t, b.queued(t, b.newEndpoint(t).ID, 1)[0])
 	b.in(t, func(tx store.Tx) error {
 		var more []store.NewDelivery
-		for range 3 {
+		for range n - 1 {
 			more = append(more, store.NewDelivery{AccountID: b.account, EventID: id, EndpointID: b.newEndpoint(t).ID})
 		}
 		_, err := tx.InsertDeliveries(t.Context(), more)
 		return err
 	})
-	var open []gateway.Delivery
 	b.in(t, func(tx store.Tx) (err error) {
 		open, err = tx.EventDeliveries(t.Context(), b.account, id, nil)
 		return err
 	})
-	reopen := func(tx store.Tx, deliveries ...gateway.Delivery) error {
-		for _, d := range deliveries {
-			if did, err := tx.Reopen(t.Context(), b.account, d.ID, 0, gateway.TriggerManual); !did {
-				return fmt.Errorf("not reopened: %w", err)
-			}
+	slices.Reverse(open)
+	return open
+}
+
+// reopenAll makes deliveries due now, one after the other.
+func (b bundle) reopenAll(t *testing.T, tx store.Tx, deliveries ...gateway.Delivery) error {
+	for _, d := range deliveries {
+		if did, err := tx.Reopen(t.Context(), b.account, d.ID, 0, gateway.TriggerManual); !did {
+			return fmt.Errorf("not reopened: %w", err)
 		}
-		return nil
 	}
-	deleted := b.whileWaiting(t, func(tx store.Tx) error {
-		return reopen(tx, open[0])
-	}, func(tx store.Tx) error {
-		_, err := tx.DeletePayload(t.Context(), b.account, id)
-		return err
-	}, func(tx store.Tx) error {
-		return reopen(tx, open[1:]...)
-	})
-	if deleted != nil {
-		t.Errorf("delete payload: %v", deleted)
-	}
-	if n := b.count(t, `SELECT count(*) FROM deliveries WHERE status = 'cancelled'`); n != len(open) || n != 4 {
-		t.Errorf("%d of %d deliveries are cancelled", n, len(open))
-	}
+	return nil
 }
 
 // A deletion that rolls back leaves everything as it was.

@@ -20,6 +20,9 @@ func (x *explained) editing() []call {
 			changed.ID = x.endpoint
 			return tx.UpdateEndpoint(ctx, account, changed)
 		}),
+		inTx("set endpoint's authorization", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
+			return tx.SetEndpointAuth(ctx, account, x.endpoint, gateway.Auth{Kind: gateway.AuthBearer, Header: "Bearer x"})
+		}),
 		inTx("lock endpoint", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
 			return tx.LockEndpoint(ctx, account, x.endpoint)
 		}),
@@ -31,7 +34,13 @@ func (x *explained) editing() []call {
 			if err := tx.EndEndpointSecrets(ctx, account, x.endpoint, overlap, added.ID); err != nil {
 				return err
 			}
-			_, err := tx.AddEndpointSecret(ctx, account, x.endpoint, x.b.secret("other"))
+			other, err := tx.AddEndpointSecret(ctx, account, x.endpoint, x.b.secret("other"))
+			if err == nil {
+				err = tx.EndEndpointSecrets(ctx, account, x.endpoint, overlap, other.ID)
+			}
+			if err == nil {
+				_, err = tx.ExtendEndpointSecret(ctx, account, x.endpoint, added.ID, overlap)
+			}
 			if err == nil {
 				_, err = tx.EndEndpointSecret(ctx, account, x.endpoint, added.ID)
 			}
@@ -53,6 +62,18 @@ func (x *explained) editing() []call {
 				return err
 			}
 			return tx.EndSourceSecrets(ctx, account, x.source, overlap, added.ID)
+		}),
+		done("dismiss and restore", func(ctx context.Context, tx store.Tx) error {
+			d := store.Dismissal{EndpointID: x.endpoint, Cause: gateway.Cause{StatusCode: 500}, Until: x.now}
+			_, err := tx.Dismiss(ctx, account, gateway.ActorRowlock, "known", []store.Dismissal{d})
+			if err == nil {
+				_, err = tx.Restore(ctx, account, &x.endpoint, &d.Cause)
+			}
+			return err
+		}),
+		only("prune dismissals", func(ctx context.Context) (int64, error) { return x.PruneDismissals(ctx, x.now) }),
+		inTx("make due", func(ctx context.Context, tx store.Tx) (int, error) {
+			return tx.MakeDue(ctx, account, x.endpoint, listed)
 		}),
 		done("audit", func(ctx context.Context, tx store.Tx) error {
 			return tx.Audit(ctx, account, gateway.ActorRowlock, "test", x.endpoint.String(), "", x.b.clock.NewID())

@@ -15,8 +15,13 @@ var excuses = []struct{ method, what, part, why string }{
 	{"Store.Deliveries", sorted, "CROSS JOIN LATERAL", "each endpoint gives a page at the most"},
 	{"Store.TrimRequests", readsMany, "", "it counts what each source keeps, in the index alone"},
 	{"Store.Failures", sorted, "", "it groups those of a bounded number"},
+	{"Store.Retrying", sorted, "", "it groups those of a bounded number"},
+	{"Store.CountFailed", sorted, "", "it groups those of a bounded number where something was dismissed"},
+	{"Tx.MakeDue", sorted, "", "it locks a bounded number in the order of their ids"},
 	{"Store.SourceCounts", sorted, "requests", "it counts what each source keeps by its cause"},
 	{"Store.EndpointHealth", readsMany, "", "it counts each endpoint's in the index alone, up to a bound"},
 	{"Store.EventAttempts", sorted, "", "it puts one event's attempts in the order of time"},
+	{"Store.SilentLanes", sorted, "", "it joins a bounded number of lanes"},
+	{"Store.OperationCounts", sorted, "", "it counts in the index alone, up to a bound"},
 	{"Tx.TakeUndecided", sorted, "", "it was given the ids, and locks in their order"},
 }

@@ -29,6 +29,9 @@ func (x *explained) eventPages() []call {
 			}
 			return x.Progress(ctx, account, ids)
 		}),
+		only("event's content", func(ctx context.Context) (map[gateway.EventID]gateway.Content, error) {
+			return x.Contents(ctx, account, []gateway.EventID{event})
+		}),
 		only("event's delivery rows", func(ctx context.Context) ([]store.DeliveryRow, error) {
 			return x.DeliveryRows(ctx, account, store.DeliveryFilter{Event: &event}, store.Page[gateway.DeliveryID]{Limit: listed})
 		}),
@@ -57,6 +60,7 @@ func (x *explained) eventPages() []call {
 func (x *explained) failureFilters() map[string]store.FailureFilter {
 	return map[string]store.FailureFilter{
 		"all": {}, "endpoint": {Endpoint: &x.endpoint}, "idle endpoint": {Endpoint: &x.idle}, "since": {Since: x.now.Add(-24 * time.Hour)},
+		"cause": {Cause: &gateway.Cause{StatusCode: 500}},
 	}
 }
 
@@ -74,6 +78,9 @@ func (x *explained) failurePages() []call {
 	for name, f := range x.failureFilters() {
 		all = append(all, done("failures by "+name, func(ctx context.Context, _ store.Tx) error {
 			_, _, err := x.Failures(ctx, x.owner.ID, f)
+			return err
+		}), done("retrying by "+name, func(ctx context.Context, _ store.Tx) error {
+			_, _, err := x.Retrying(ctx, x.owner.ID, f)
 			return err
 		}))
 	}
@@ -99,8 +106,13 @@ func (x *explained) endpointPages() []call {
 		only("health", func(ctx context.Context) (map[gateway.EndpointID]store.Health, error) {
 			return x.EndpointHealth(ctx, account, append([]gateway.EndpointID{x.idle}, x.owner.Endpoints...))
 		}),
+		only("lane of", func(ctx context.Context) (store.LaneNow, error) { return x.LaneOf(ctx, account, x.endpoint) }),
+		only("queue of", func(ctx context.Context) (store.Queue, error) { return x.QueueOf(ctx, account, x.endpoint, listed) }),
 		only("troubled endpoints", func(ctx context.Context) ([]gateway.Endpoint, error) {
 			return x.TroubledEndpoints(ctx, account, listed)
+		}),
+		only("filtered endpoints", func(ctx context.Context) ([]gateway.Endpoint, error) {
+			return x.FilteredEndpoints(ctx, account, gateway.PatternsFor(x.event.Type), listed)
 		}),
 		only("endpoint labels", func(ctx context.Context) (map[gateway.EndpointID]store.EndpointLabel, error) {
 			return x.EndpointLabels(ctx, account, x.owner.Endpoints)

@@ -28,6 +28,8 @@ type past struct {
 	event    gateway.Event
 	delivery gateway.Delivery
 	now      time.Time
+	// operation opened some of the history.
+	operation gateway.Operation
 }
 
 // newPast lays the history and picks an event of its middle that was
@@ -37,6 +39,7 @@ func newPast(t *testing.T, b bundle) past {
 	p := past{owner: fillHistory(t, b), now: b.clock.Now()}
 	p.endpoint, p.source = p.owner.Endpoints[0], p.owner.Sources[1]
 	p.addUnused(t, b)
+	p.addOperation(t, b)
 	p.lane = b.laneOf(t, p.owner.ID, p.endpoint)
 	middle := store.Page[gateway.DeliveryID]{Until: p.now.AddDate(0, 0, -1), Limit: 1}
 	delivered, err := b.Deliveries(t.Context(), p.owner.ID, store.DeliveryFilter{Endpoint: &p.endpoint, Status: gateway.DeliveryDelivered}, middle)

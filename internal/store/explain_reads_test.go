@@ -67,6 +67,10 @@ func (x *explained) ownerReads() []call {
 		only("endpoint's secrets", func(ctx context.Context) ([]gateway.Secret, error) {
 			return x.EndpointSecrets(ctx, account, x.endpoint)
 		}),
+		only("endpoint's target", func(ctx context.Context) (store.Target, error) { return x.EndpointTarget(ctx, account, x.endpoint) }),
+		only("endpoints' public keys", func(ctx context.Context) (map[gateway.EndpointID][]string, error) {
+			return x.EndpointPublicKeys(ctx, account, []gateway.EndpointID{x.endpoint})
+		}),
 		only("endpoint secrets' times", func(ctx context.Context) ([]gateway.Secret, error) {
 			return x.EndpointSecretTimes(ctx, account, x.endpoint)
 		}),
@@ -125,7 +129,7 @@ func (x *explained) housekeeping() []call {
 		inTx("overdue events", func(ctx context.Context, tx store.Tx) ([]gateway.EventID, error) {
 			return tx.OverdueEvents(ctx, time.Second, 100)
 		}),
-		inTx("expire a day", func(ctx context.Context, tx store.Tx) (map[gateway.AccountID]int, error) {
+		inTx("expire a day", func(ctx context.Context, tx store.Tx) (map[gateway.AccountID]store.Expired, error) {
 			return tx.ExpireDay(ctx, x.now.Truncate(24*time.Hour))
 		}),
 		inTx("note what is open", func(ctx context.Context, tx store.Tx) ([]store.Notice, error) {

@@ -13,8 +13,8 @@ import (
 // calls are all of them: what writes goes last, and the lane's end at the very
 // end.
 func (x *explained) calls() []call {
-	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.deciding(), x.delivering(),
-		x.editing(), x.changingState(), x.people(), x.housekeeping(), x.lanes())
+	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.deciding(), x.delivering(), x.operations(),
+		x.failingOver(), x.editing(), x.changingState(), x.people(), x.alerting(), x.housekeeping(), x.rotation(), x.instanceReads(), x.lanes())
 }
 
 // done is a call that returns an error alone.
@@ -72,6 +72,9 @@ func (x *explained) deciding() []call {
 		inTx("candidates", func(ctx context.Context, tx store.Tx) ([]store.Candidate, error) {
 			return tx.Candidates(ctx, []gateway.AccountID{x.owner.ID}, gateway.PatternsFor(x.event.Type))
 		}),
+		inTx("contents", func(ctx context.Context, tx store.Tx) (map[gateway.EventID]gateway.Content, error) {
+			return tx.Contents(ctx, []gateway.AccountID{x.owner.ID}, x.eventIDs())
+		}),
 		inTx("insert deliveries", func(ctx context.Context, tx store.Tx) (int64, error) {
 			return tx.InsertDeliveries(ctx, []store.NewDelivery{{AccountID: x.owner.ID, EventID: x.event.ID, EndpointID: x.endpoint}})
 		}),
@@ -110,7 +113,9 @@ func (x *explained) delivering() []call {
 			return tx.AddTally(ctx, x.lane, "n", store.Stats{Succeeded: 1})
 		}),
 		done("reset failures", func(ctx context.Context, tx store.Tx) error { return tx.ResetFailures(ctx, x.lane) }),
-		inTx("count failure", func(ctx context.Context, tx store.Tx) (bool, error) { return tx.CountFailure(ctx, x.lane, 100) }),
+		inTx("count failure", func(ctx context.Context, tx store.Tx) (store.Counted, error) {
+			return tx.CountFailure(ctx, x.lane, 100)
+		}),
 		inTx("disable endpoint", func(ctx context.Context, tx store.Tx) (bool, error) {
 			return tx.DisableEndpoint(ctx, x.lane, "test")
 		}),

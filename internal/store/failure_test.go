@@ -42,22 +42,22 @@ func TestFailures(t *testing.T) {
 		t.Errorf("of nothing: %+v", got)
 	}
 	down, slow, unknown := gateway.Cause{StatusCode: 503}, gateway.Cause{ErrorKind: gateway.ErrorTimeout}, gateway.Cause{}
-	var last []gateway.DeliveryID
+	var last [][]gateway.DeliveryID
 	for _, c := range []struct {
 		endpoint gateway.EndpointID
 		cause    gateway.Cause
 		n        int
 	}{{one.ID, down, 5}, {one.ID, slow, 3}, {two.ID, slow, 2}, {two.ID, unknown, 1}, {gone.ID, down, 9}} {
-		last = append(last, newestFirst(b.fail(t, c.endpoint, c.cause, c.n)...)[0])
+		last = append(last, newestFirst(b.fail(t, c.endpoint, c.cause, c.n)...))
 	}
 	b.queued(t, one.ID, 3)
 	b.in(t, func(tx store.Tx) error { return tx.DeleteEndpoint(t.Context(), b.account, gone.ID) })
 	label := store.EndpointLabel{URL: one.URL, State: gateway.EndpointActive}
 	all := []store.FailureGroup{
-		{EndpointID: one.ID, Cause: down, Count: 5, LastDelivery: last[0], Endpoint: label},
-		{EndpointID: one.ID, Cause: slow, Count: 3, LastDelivery: last[1], Endpoint: label},
-		{EndpointID: two.ID, Cause: slow, Count: 2, LastDelivery: last[2], Endpoint: label},
-		{EndpointID: two.ID, Cause: unknown, Count: 1, LastDelivery: last[3], Endpoint: label},
+		{EndpointID: one.ID, Cause: down, Count: 5, Newest: last[0], Endpoint: label},
+		{EndpointID: one.ID, Cause: slow, Count: 3, Newest: last[1], Endpoint: label},
+		{EndpointID: two.ID, Cause: slow, Count: 2, Newest: last[2], Endpoint: label},
+		{EndpointID: two.ID, Cause: unknown, Count: 1, Newest: last[3], Endpoint: label},
 	}
 	now := b.clock.Now()
 	for name, c := range map[string]struct {
@@ -70,6 +70,8 @@ func TestFailures(t *testing.T) {
 		"deleted endpoint": {b.account, store.FailureFilter{Endpoint: &gone.ID}, nil},
 		"since before":     {b.account, store.FailureFilter{Since: now.Add(-time.Minute)}, all},
 		"since later":      {b.account, store.FailureFilter{Since: now.Add(time.Minute)}, nil},
+		"one cause":        {b.account, store.FailureFilter{Cause: &slow}, all[1:3]},
+		"no cause":         {b.account, store.FailureFilter{Cause: &unknown}, all[3:]},
 		"another account":  {b.newAccount(t, "other"), store.FailureFilter{}, nil},
 	} {
 		got := b.failures(t, c.account, c.filter)
@@ -77,8 +79,11 @@ func TestFailures(t *testing.T) {
 			if g.First.IsZero() || g.Last.Before(g.First) || g.Last.After(now.Add(time.Minute)) {
 				t.Errorf("%s: from %s to %s", name, g.First, g.Last)
 			}
+			if n := len(g.Trend); n == 0 || n > 2 || g.Trend[n-1].At.After(now) || g.Oldest != g.Newest[len(g.Newest)-1] {
+				t.Errorf("%s: trend %v, oldest %s", name, g.Trend, g.Oldest)
+			}
 		}
-		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(store.FailureGroup{}, "First", "Last")); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(store.FailureGroup{}, "First", "Last", "Oldest", "Trend")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -137,5 +142,20 @@ func TestFailuresAreBounded(t *testing.T) {
 	groups, more, err := b.Failures(t.Context(), b.account, store.FailureFilter{})
 	if err != nil || !more || len(groups) != 1 || groups[0].Count != store.MaxFailuresGrouped || groups[0].Cause.StatusCode != 500 {
 		t.Errorf("%+v, more: %t, %v; want the newest alone", groups, more, err)
+	}
+}
+
+// What the next of the chain was given is no failure to be made good.
+func TestFailuresLeaveOutWhatWasPassedOn(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	head, next := b.newEndpoint(t), b.newEndpoint(t)
+	ids := b.fail(t, head.ID, gateway.Cause{StatusCode: 503}, 3)
+	b.exec(t, 2, `UPDATE deliveries SET failover_to = $2 WHERE id = ANY ($1)`, ids[:2], next.ID)
+	if got := b.failures(t, b.account, store.FailureFilter{}); len(got) != 1 || got[0].Count != 1 || got[0].Oldest != ids[2] {
+		t.Errorf("%+v, want the one that nobody was given", got)
+	}
+	if n, err := b.CountFailed(t.Context(), b.account, 99); n != 1 || err != nil {
+		t.Errorf("%d are counted, %v, want 1", n, err)
 	}
 }

@@ -32,18 +32,21 @@ type Lane struct {
 	// Inherited tells that somebody held the lane before and did not release
 	// it: TakeOver finds what was left.
 	Inherited bool
-	// Flow is how wide the lane was left.
+	// Flow is how wide the lane was left, Pace how far its limit a second.
 	Flow gateway.Flow
+	Pace gateway.Pace
 }
 
 // AcquireLane takes the endpoint's lane for a node. false means that somebody
 // else is sending, or that the endpoint is not active, or that the lane
-// sleeps: there is nothing to do now.
+// sleeps: there is nothing to do now. The lane of a disabled endpoint with a
+// failover can be had: for what is there to be handed on.
 //
 // The promise: one node sends for an endpoint. The row's lock orders the
 // takers, and each gets a higher fence than the one before.
 func (s *Store) AcquireLane(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID, node string) (Lane, bool, error) {
 	lane := Lane{AccountID: account, EndpointID: endpoint}
+	var narrowed, paced *time.Time
 	err := s.pool.QueryRow(ctx, `
 		WITH free AS (
 			SELECT endpoint_id, leased_until
@@ -64,41 +67,50 @@ func (s *Store) AcquireLane(ctx context.Context, account gateway.AccountID, endp
 			      SELECT 1
 			      FROM endpoints
 			      WHERE id = $1
-			        AND state = 'active'
+			        AND (state = 'active' OR state = 'disabled' AND failover_id IS NOT NULL)
 			        AND deleted_at IS NULL)
 			FOR UPDATE
 		)
 		UPDATE lanes l
 		SET fence = l.fence + 1,
 		    node = $3,
+		    held_since = clock_timestamp(),
 		    leased_until = clock_timestamp() + $6::interval,
 		    wake_at = clock_timestamp() + $6::interval,
 		    sleep_until = NULL
 		FROM free
 		WHERE l.endpoint_id = free.endpoint_id
-		RETURNING l.fence, free.leased_until IS NOT NULL, l.in_flight_cap, l.failed_probes, l.timing_out`,
+		RETURNING l.fence, free.leased_until IS NOT NULL, l.in_flight_cap, l.failed_probes, l.timing_out, l.narrowed_at, l.paced_until`,
 		endpoint, account, node, NodeGap, NodeSteady, LaneLease).
-		Scan(&lane.Fence, &lane.Inherited, &lane.Flow.Cap, &lane.Flow.FailedProbes, &lane.Flow.TimingOut)
+		Scan(&lane.Fence, &lane.Inherited, &lane.Flow.Cap, &lane.Flow.FailedProbes, &lane.Flow.TimingOut, &narrowed, &paced)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return lane, false, nil
 	}
+	lane.Flow.NarrowedAt, lane.Pace.Due = timeOf(narrowed), timeOf(paced)
 	return lane, err == nil, wrap("acquire lane", err)
 }
 
-// ExtendLane keeps a lane. false means that it was lost: roll back and stop
+// ExtendLane keeps a lane, and says how wide it is now. false means that it was lost: roll back and stop
 // sending.
 //
 // The promise: who was taken over neither takes nor records. Every transaction
 // of a drain begins with this statement, whose row lock it then holds.
 func (t Tx) ExtendLane(ctx context.Context, lane Lane) (bool, error) {
-	tag, err := t.tx.Exec(ctx, extendLane, lane.EndpointID, LaneLease, lane.Fence)
+	f := lane.Flow
+	tag, err := t.tx.Exec(ctx, extendLane, lane.EndpointID, LaneLease, lane.Fence,
+		f.Cap, f.FailedProbes, f.TimingOut, nullTime(f.NarrowedAt), nullTime(lane.Pace.Due))
 	return tag.RowsAffected() == 1, wrap("extend lane", err)
 }
 
 const extendLane = `
 	UPDATE lanes
 	SET leased_until = clock_timestamp() + $2::interval,
-	    wake_at = clock_timestamp() + $2::interval
+	    wake_at = clock_timestamp() + $2::interval,
+	    in_flight_cap = $4,
+	    failed_probes = $5,
+	    timing_out = $6,
+	    narrowed_at = $7,
+	    paced_until = $8
 	WHERE endpoint_id = $1
 	  AND fence = $3`
 
@@ -106,9 +118,9 @@ const extendLane = `
 // with an attempt of unknown outcome, and returns how many there were. They
 // were due before whatever has gathered since, and stay so: what was in the air
 // goes out first, however long the backlog is. One that has had
-// gateway.MaxAttempts is failed.
+// gateway.MaxAttempts is failed, and FailOver has its event.
 func (t Tx) TakeOver(ctx context.Context, lane Lane) (int64, error) {
-	tag, err := t.tx.Exec(ctx, `
+	rows, err := t.tx.Query(ctx, `
 		WITH left_over AS (
 			UPDATE deliveries
 			SET status = CASE WHEN attempts < 65535 THEN 'pending' ELSE 'failed' END,
@@ -122,15 +134,36 @@ func (t Tx) TakeOver(ctx context.Context, lane Lane) (int64, error) {
 			  AND account_id = $2
 			  AND status = 'sending'
 			  AND fence < $3
-			RETURNING id, attempts, account_id, endpoint_id, event_id, trigger, fence
+			RETURNING id, attempts, account_id, endpoint_id, event_id, trigger, fence, status
+		), kept AS (
+			INSERT INTO attempts (delivery_id, n, account_id, endpoint_id, event_id, trigger, fence,
+			                      started_at, duration_us, outcome, detail)
+			SELECT id, attempts, account_id, endpoint_id, event_id, trigger, fence,
+			       now(), 0, 'unknown', 'the answer was never recorded: the node that sent it is gone'
+			FROM left_over
+			ON CONFLICT (delivery_id, n) DO NOTHING
 		)
-		INSERT INTO attempts (delivery_id, n, account_id, endpoint_id, event_id, trigger, fence,
-		                      started_at, duration_us, outcome, detail)
-		SELECT id, attempts, account_id, endpoint_id, event_id, trigger, fence,
-		       now(), 0, 'unknown', 'the answer was never recorded: the node that sent it is gone'
-		FROM left_over
-		ON CONFLICT (delivery_id, n) DO NOTHING`, lane.EndpointID, lane.AccountID, lane.Fence)
-	return tag.RowsAffected(), wrap("take over lane", err)
+		SELECT event_id, status = 'failed'
+		FROM left_over`, lane.EndpointID, lane.AccountID, lane.Fence)
+	if err != nil {
+		return 0, wrap("take over lane", err)
+	}
+	var n int64
+	var event gateway.EventID
+	var gaveUp bool
+	var failed []gateway.EventID
+	_, err = pgx.ForEachRow(rows, []any{&event, &gaveUp}, func() error {
+		n++
+		if gaveUp {
+			failed = append(failed, event)
+		}
+		return nil
+	})
+	if err != nil || len(failed) == 0 {
+		return n, wrap("take over lane", err)
+	}
+	_, _, err = t.FailOver(ctx, lane, failed, 0)
+	return n, err
 }
 
 // notAhead leaves out the days that are made ahead of time, which have no row
@@ -147,10 +180,13 @@ func (s *Store) ReleaseLane(ctx context.Context, lane Lane) (alarm time.Time, mi
 		UPDATE lanes
 		SET leased_until = NULL,
 		    node = NULL,
+		    held_since = NULL,
 		    in_flight_cap = $3,
 		    failed_probes = $4,
 		    timing_out = $5,
 		    sleep_until = $6,
+		    narrowed_at = $7,
+		    paced_until = $8,
 		    wake_at = (
 			SELECT GREATEST(min(d.next_attempt_at), $6)
 			FROM (VALUES (0), (1), (2)) AS p (priority)
@@ -169,7 +205,8 @@ func (s *Store) ReleaseLane(ctx context.Context, lane Lane) (alarm time.Time, mi
 		WHERE endpoint_id = $1
 		  AND fence = $2
 		RETURNING wake_at`,
-		lane.EndpointID, lane.Fence, f.Cap, f.FailedProbes, f.TimingOut, nullTime(f.SleepUntil)).Scan(&wakeAt)
+		lane.EndpointID, lane.Fence, f.Cap, f.FailedProbes, f.TimingOut, nullTime(f.SleepUntil), nullTime(f.NarrowedAt), nullTime(lane.Pace.Due)).
+		Scan(&wakeAt)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return alarm, false, nil
@@ -299,4 +336,12 @@ func nullTime(at time.Time) *time.Time {
 		return nil
 	}
 	return &at
+}
+
+// timeOf reads NULL as an unset time.
+func timeOf(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return *at
 }

@@ -310,6 +310,7 @@ func TestReleaseLane(t *testing.T) {
 		}
 		lane := b.acquire(t, e.ID, "n")
 		lane.Flow = gateway.Flow{Cap: 7, FailedProbes: 2, TimingOut: true}
+		lane.Pace = gateway.Pace{Due: now.Add(time.Second).UTC().Truncate(time.Microsecond)}
 		if c.sleep > 0 {
 			lane.Flow.SleepUntil = now.Add(c.sleep)
 		}
@@ -325,7 +326,7 @@ func TestReleaseLane(t *testing.T) {
 			t.Errorf("%s: lane %+v", name, got)
 		}
 		if c.sleep == 0 {
-			if next := b.acquire(t, e.ID, "m"); next.Inherited || next.Flow != (gateway.Flow{Cap: 7, FailedProbes: 2, TimingOut: true}) {
+			if next := b.acquire(t, e.ID, "m"); next.Inherited || next.Flow != (gateway.Flow{Cap: 7, FailedProbes: 2, TimingOut: true}) || !next.Pace.Due.Equal(lane.Pace.Due) {
 				t.Errorf("%s: next %+v", name, next)
 			}
 		}
@@ -371,5 +372,34 @@ func TestHasDue(t *testing.T) {
 	}
 	if due, err := b.HasDue(t.Context(), b.account, b.newEndpoint(t).ID); err != nil || due {
 		t.Errorf("another endpoint's deliveries: %t, %v", due, err)
+	}
+}
+
+// A lane that is held says how wide it is now, and so it is found by whoever
+// takes it over.
+func TestExtendLaneSaysHowWideItIs(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e := b.newEndpoint(t)
+	lane := b.acquire(t, e.ID, "n")
+	at := b.clock.Now().Truncate(time.Microsecond)
+	lane.Flow = gateway.Flow{Cap: 9, FailedProbes: 1, TimingOut: true, NarrowedAt: at}
+	lane.Pace = gateway.Pace{Due: at.Add(time.Second)}
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.ExtendLane(t.Context(), lane)
+		return err
+	})
+	stale := lane
+	stale.Fence, stale.Flow.Cap = lane.Fence-1, 50
+	b.in(t, func(tx store.Tx) error {
+		mine, err := tx.ExtendLane(t.Context(), stale)
+		if mine {
+			t.Error("a lane with an older fence was extended")
+		}
+		return err
+	})
+	next := b.acquire(t, e.ID, "n")
+	if next.Flow.Cap != 9 || next.Flow.FailedProbes != 1 || !next.Flow.TimingOut || !next.Flow.NarrowedAt.Equal(at) || !next.Pace.Due.Equal(lane.Pace.Due) {
+		t.Errorf("the next holder finds %+v", next)
 	}
 }

@@ -55,8 +55,13 @@ func (t Tx) AddMail(ctx context.Context, m Mail, due bool) error {
 
 const mailFields = `id, recipient, subject, body, created_at, tries, due_at, sent_at, failure`
 
+// mailRow reads rows with collectMail.
+func (s *Store) mailRow(ctx context.Context) pgx.RowToFunc[Mail] {
+	return func(row pgx.CollectableRow) (Mail, error) { return s.collectMail(ctx, row) }
+}
+
 // collectMail reads a row of mailFields and opens the body.
-func (s *Store) collectMail(row pgx.CollectableRow) (m Mail, err error) {
+func (s *Store) collectMail(ctx context.Context, row pgx.CollectableRow) (m Mail, err error) {
 	var sealed []byte
 	if err := row.Scan(&m.ID, &m.To, &m.Subject, &sealed, &m.CreatedAt, &m.Tries, &m.DueAt, &m.SentAt, &m.Failure); err != nil {
 		return m, err
@@ -64,10 +69,7 @@ func (s *Store) collectMail(row pgx.CollectableRow) (m Mail, err error) {
 	if sealed == nil {
 		return m, nil
 	}
-	if s.sealer == nil {
-		return m, errNoSealer
-	}
-	body, err := s.sealer.Unseal(sealed, mailContext(m.ID))
+	body, err := s.open(ctx, sealed, mailContext(m.ID))
 	if err != nil {
 		return m, fmt.Errorf("unseal %s: %w", m.ID, err)
 	}
@@ -93,7 +95,7 @@ func (s *Store) TakeMail(ctx context.Context, id gateway.MailID, waits []time.Du
 	if err != nil {
 		return Mail{}, wrap("take mail", err)
 	}
-	mail, err := pgx.CollectExactlyOneRow(rows, s.collectMail)
+	mail, err := pgx.CollectExactlyOneRow(rows, s.mailRow(ctx))
 	return mail, wrap("take mail", err)
 }
 
@@ -165,7 +167,7 @@ func (s *Store) MailByID(ctx context.Context, id gateway.MailID) (Mail, error) {
 	if err != nil {
 		return Mail{}, wrap("read mail", err)
 	}
-	mail, err := pgx.CollectExactlyOneRow(rows, s.collectMail)
+	mail, err := pgx.CollectExactlyOneRow(rows, s.mailRow(ctx))
 	return mail, wrap("read mail", err)
 }
 
@@ -182,7 +184,7 @@ func (s *Store) Mails(ctx context.Context, page Page[gateway.MailID]) ([]Mail, e
 	if err != nil {
 		return nil, wrap("list mails", err)
 	}
-	mails, err := pgx.CollectRows(rows, s.collectMail)
+	mails, err := pgx.CollectRows(rows, s.mailRow(ctx))
 	return mails, wrap("list mails", err)
 }
 

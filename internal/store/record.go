@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +33,8 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 	if len(results) == 0 {
 		return changed, nil
 	}
+	// In the order of their ids, as all lock deliveries.
+	results = slices.SortedFunc(slices.Values(results), func(a, b Result) int { return compareIDs(a.Attempt.DeliveryID, b.Attempt.DeliveryID) })
 	var c resultColumns
 	for i := range results {
 		c.add(&results[i])
@@ -164,13 +168,23 @@ func (t Tx) ResetFailures(ctx context.Context, lane Lane) error {
 	return wrap("reset failures", err)
 }
 
+// Counted is a failure in a row.
+type Counted struct {
+	// Failures is how many there are with it; zero when it was not counted.
+	Failures int
+	// Since is when the first of them was counted.
+	Since time.Time
+	// Disabled tells that this one disabled the endpoint.
+	Disabled bool
+}
+
 // CountFailure counts a failure, unless one was counted within the last
-// second, and disables the endpoint at the limit. It tells whether this call
-// disabled it.
+// second, and disables the endpoint at the limit.
 //
-// The promise: an endpoint is disabled once, whoever counts the last failure.
-func (t Tx) CountFailure(ctx context.Context, lane Lane, limit int) (disabled bool, err error) {
-	rows, err := t.tx.Query(ctx, `
+// The promise: an endpoint is disabled once, whoever counts the last failure,
+// and each number is counted by one: whoever gets it tells what it means.
+func (t Tx) CountFailure(ctx context.Context, lane Lane, limit int) (c Counted, err error) {
+	err = t.tx.QueryRow(ctx, `
 		UPDATE endpoints
 		SET consecutive_failures = consecutive_failures + 1,
 		    failure_counted_at = now(),
@@ -182,13 +196,12 @@ func (t Tx) CountFailure(ctx context.Context, lane Lane, limit int) (disabled bo
 		  AND account_id = $2
 		  AND state = 'active'
 		  AND (failure_counted_at IS NULL OR failure_counted_at <= now() - interval '1 second')
-		RETURNING state = 'disabled'`,
-		lane.EndpointID, lane.AccountID, limit, fmt.Sprintf("%d failures in a row", limit))
-	if err != nil {
-		return false, wrap("count failure", err)
+		RETURNING consecutive_failures, failing_since, state = 'disabled'`,
+		lane.EndpointID, lane.AccountID, limit, fmt.Sprintf("%d failures in a row", limit)).Scan(&c.Failures, &c.Since, &c.Disabled)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Counted{}, nil
 	}
-	states, err := pgx.CollectRows(rows, pgx.RowTo[bool])
-	return len(states) == 1 && states[0], wrap("count failure", err)
+	return c, wrap("count failure", err)
 }
 
 // DisableEndpoint stops an endpoint for a reason. It tells whether this call

@@ -14,8 +14,8 @@ func countAtOnce(t *testing.T, b bundle, lane store.Lane, limit int) int {
 	t.Helper()
 	var disabled atomic.Int32
 	errs := b.atOnce(t.Context(), 10, func(tx store.Tx, _ int) error {
-		did, err := tx.CountFailure(t.Context(), lane, limit)
-		if did {
+		counted, err := tx.CountFailure(t.Context(), lane, limit)
+		if counted.Disabled {
 			disabled.Add(1)
 		}
 		return err

@@ -69,7 +69,8 @@ func (t Tx) CancelDelivery(ctx context.Context, account gateway.AccountID, id ga
 }
 
 // EventDeliveries lists an event's deliveries, to all endpoints or to one,
-// newest first: the order in which whoever changes several of them does so.
+// newest first. Whoever changes several of them begins with the last, as all
+// lock deliveries in the order of their ids.
 func (t Tx) EventDeliveries(ctx context.Context, account gateway.AccountID, event gateway.EventID, endpoint *gateway.EndpointID) ([]gateway.Delivery, error) {
 	q := deliveriesQuery(account, DeliveryFilter{Event: &event, Endpoint: endpoint}, Page[gateway.DeliveryID]{Limit: maxEventDeliveries})
 	rows, err := t.tx.Query(ctx, q.sql(), q.args...)

@@ -36,29 +36,59 @@ func (s *Store) DaysBefore(ctx context.Context, before time.Time) ([]time.Time, 
 	return days, wrap("list old days", err)
 }
 
+// Expired is how many open deliveries of an account were closed.
+type Expired struct {
+	Deliveries int
+	// Own are those of them that were of Rowlock's own events.
+	Own int
+}
+
 // ExpireDay closes what is still open of a day's deliveries and returns how
 // many that were for each account.
 //
 // The promise: nothing that is open vanishes unseen. Only open rows change, so
-// doing it again changes nothing.
-func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID]int, error) {
+// doing it again changes nothing. They are locked in the order of their ids, as
+// everybody does who changes several: nobody who sends waits for this in a
+// circle.
+func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID]Expired, error) {
 	rows, err := t.tx.Query(ctx, `
-		UPDATE deliveries
+		WITH open AS (
+			SELECT id
+			FROM deliveries
+			WHERE id >= $1
+			  AND id < $2
+			  AND (status = 'pending' OR status = 'sending')
+			ORDER BY id
+			FOR UPDATE
+		)
+		UPDATE deliveries d
 		SET status = 'expired',
 		    closed_at = now(),
 		    next_attempt_at = NULL
-		WHERE id >= $1
-		  AND id < $2
-		  AND (status = 'pending' OR status = 'sending')
-		RETURNING account_id`,
-		gateway.FirstIDAt[gateway.DeliveryID](day), gateway.FirstIDAt[gateway.DeliveryID](day.AddDate(0, 0, 1)))
+		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
+		  AND d.id >= $1
+		  AND d.id < $2
+		  AND (d.status = 'pending' OR d.status = 'sending')
+		RETURNING d.account_id, coalesce((
+			SELECT starts_with(e.type, $3)
+			FROM events e
+			WHERE e.id = d.event_id
+			  AND e.id >= $1
+			  AND e.id < $2), false)`,
+		gateway.FirstIDAt[gateway.DeliveryID](day), gateway.FirstIDAt[gateway.DeliveryID](day.AddDate(0, 0, 1)), gateway.OwnTypePrefix)
 	if err != nil {
 		return nil, wrap("close what is open", err)
 	}
-	expired := map[gateway.AccountID]int{}
+	expired := map[gateway.AccountID]Expired{}
 	var account gateway.AccountID
-	_, err = pgx.ForEachRow(rows, []any{&account}, func() error {
-		expired[account]++
+	var own bool
+	_, err = pgx.ForEachRow(rows, []any{&account, &own}, func() error {
+		e := expired[account]
+		e.Deliveries++
+		if own {
+			e.Own++
+		}
+		expired[account] = e
 		return nil
 	})
 	return expired, wrap("close what is open", err)

@@ -49,25 +49,22 @@ func (s *Store) seal(p secretPlace, plain gateway.Secret) ([]byte, error) {
 	return s.sealer.Seal([]byte(plain.Value), p.context(plain.ID))
 }
 
-func (s *Store) unseal(p secretPlace, id gateway.SecretID, sealed []byte) (string, error) {
-	if s.sealer == nil {
-		return "", errNoSealer
-	}
-	plain, err := s.sealer.Unseal(sealed, p.context(id))
+func (s *Store) unseal(ctx context.Context, p secretPlace, id gateway.SecretID, sealed []byte) (string, error) {
+	plain, err := s.open(ctx, sealed, p.context(id))
 	if err != nil {
 		return "", fmt.Errorf("unseal %s: %w", id, err)
 	}
 	return string(plain), nil
 }
 
-// collectSecrets reads rows of id, sealed, created_at and ends_at.
-func (s *Store) collectSecrets(p secretPlace, rows pgx.Rows) ([]gateway.Secret, error) {
+// collectSecrets reads rows of id, sealed, public_key, created_at and ends_at.
+func (s *Store) collectSecrets(ctx context.Context, p secretPlace, rows pgx.Rows) ([]gateway.Secret, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (one gateway.Secret, err error) {
 		var sealed []byte
-		if err := row.Scan(&one.ID, &sealed, &one.CreatedAt, &one.EndsAt); err != nil {
+		if err := row.Scan(&one.ID, &sealed, &one.Public, &one.CreatedAt, &one.EndsAt); err != nil {
 			return one, err
 		}
-		one.Value, err = s.unseal(p, one.ID, sealed)
+		one.Value, err = s.unseal(ctx, p, one.ID, sealed)
 		return one, err
 	})
 }

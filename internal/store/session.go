@@ -233,9 +233,7 @@ func (s *Store) TakeFlash(ctx context.Context, user gateway.UserID, session gate
 		return nil, nil
 	case err != nil:
 		return nil, wrap("take the session's message", err)
-	case s.sealer == nil:
-		return nil, errNoSealer
 	}
-	message, err := s.sealer.Unseal(sealed, flashContext(user, session))
+	message, err := s.open(ctx, sealed, flashContext(user, session))
 	return message, wrap("open the session's message", err)
 }

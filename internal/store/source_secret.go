@@ -61,7 +61,7 @@ func (t Tx) EndSourceSecrets(ctx context.Context, account gateway.AccountID, sou
 // SourceSecrets reads a source's live secrets, newest first, unsealed.
 func (s *Store) SourceSecrets(ctx context.Context, account gateway.AccountID, source gateway.SourceID) ([]gateway.Secret, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, sealed, created_at, ends_at
+		SELECT id, sealed, '', created_at, ends_at
 		FROM source_secrets
 		WHERE source_id = $1
 		  AND account_id = $2
@@ -70,6 +70,6 @@ func (s *Store) SourceSecrets(ctx context.Context, account gateway.AccountID, so
 	if err != nil {
 		return nil, wrap("read source secrets", err)
 	}
-	secrets, err := s.collectSecrets(sourceSecrets(account, source), rows)
+	secrets, err := s.collectSecrets(ctx, sourceSecrets(account, source), rows)
 	return secrets, wrap("read source secrets", err)
 }

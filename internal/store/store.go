@@ -48,12 +48,16 @@ type Store struct {
 	pool   *pgxpool.Pool
 	queue  *river.Client[pgx.Tx]
 	sealer *secret.Sealer
+	keys   *follower
 }
 
 // Connect opens a pool with the product's session settings: a frozen process
 // frees what it holds within seconds, and plans are made once for all
 // partitions. Compiling them would take longer than any of them runs: a plan
-// for a month of days looks dear, and reads a page of one.
+// for a month of days looks dear, and reads a page of one. Nothing that grows is
+// read whole: somebody who analyzes the days ahead, too, as after an upgrade,
+// must not have a page read and sort all of a day, since reading the empty ones
+// whole looks cheaper than in order.
 func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
@@ -63,6 +67,7 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 	config.ConnConfig.DialFunc = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}).DialContext
 	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"application_name":                    "rowlock",
+		"enable_seqscan":                      "off",
 		"idle_in_transaction_session_timeout": "5s",
 		"jit":                                 "off",
 		"lock_timeout":                        "5s",
@@ -89,7 +94,10 @@ func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, e
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
-	return &Store{pool: pool, queue: queue, sealer: sealer}, nil
+	keys := &follower{sealer: sealer, connect: func(ctx context.Context) (*pgx.Conn, error) {
+		return pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+	}}
+	return &Store{pool: pool, queue: queue, sealer: sealer, keys: keys}, nil
 }
 
 // Tx is a transaction. Its methods are those of the aggregates' files.

@@ -185,7 +185,7 @@ func TestSessionSettings(t *testing.T) {
 	b := newBundle(t)
 	for name, want := range map[string]string{
 		"application_name": "rowlock", "idle_in_transaction_session_timeout": "5s", "lock_timeout": "5s",
-		"plan_cache_mode": "force_generic_plan", "TimeZone": "UTC",
+		"plan_cache_mode": "force_generic_plan", "TimeZone": "UTC", "enable_seqscan": "off",
 	} {
 		var got string
 		if err := b.pool.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&got); err != nil || got != want {

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/secret"
 )
 
 // Target is what a drain needs to know of its endpoint, read in the
@@ -20,12 +19,23 @@ type Target struct {
 	Timeout       time.Duration
 	MaxInFlight   int
 	StopOn        []int
+	// RatePerSecond bounds how many sends begin within a second; zero is no
+	// bound.
+	RatePerSecond int
 	// Failures is how many counted failures in a row there were.
 	Failures int
 	// Secrets sign; the newest is first.
 	Secrets []gateway.Secret
 	// Unsealable tells that a secret cannot be opened: nothing can be signed.
 	Unsealable bool
+	// Auth is what it asks for at its door, AuthUnsealable that it cannot be
+	// opened.
+	Auth           gateway.Auth
+	AuthUnsealable bool
+	// Failover is the next of its chain; nil is none. Of one whose state is not
+	// active the lane's holder learns these two alone.
+	Failover *gateway.EndpointID
+	State    gateway.EndpointState
 }
 
 // Taken is a delivery that this drain may send now.
@@ -48,55 +58,17 @@ type Taken struct {
 // in which a turn and a deletion lock rows: lane, endpoint, deliveries.
 func (t Tx) ReadTarget(ctx context.Context, lane Lane) (Target, bool, error) {
 	batch := &pgx.Batch{}
-	batch.Queue(`
-		SELECT url, headers, retry_schedule_ms, timeout_ms, max_in_flight, stop_on, consecutive_failures
-		FROM endpoints
-		WHERE id = $1
-		  AND account_id = $2
-		  AND state = 'active'
-		  AND deleted_at IS NULL
+	batch.Queue(targetRow+`
 		FOR KEY SHARE`, lane.EndpointID, lane.AccountID)
-	batch.Queue(`
-		SELECT id, sealed, created_at, ends_at
-		FROM endpoint_secrets
-		WHERE endpoint_id = $1
-		  AND account_id = $2
-		  AND (ends_at IS NULL OR ends_at > now())
-		ORDER BY id DESC`, lane.EndpointID, lane.AccountID)
-	results := t.tx.SendBatch(ctx, batch)
-	defer results.Close() //nolint:errcheck // an error shows in the reads
-	target, err := scanTarget(results.QueryRow())
-	if errors.Is(err, pgx.ErrNoRows) {
+	batch.Queue(targetKeys, lane.EndpointID, lane.AccountID)
+	target, err := t.store.collectTarget(ctx, LaneRef{AccountID: lane.AccountID, EndpointID: lane.EndpointID}, t.tx.SendBatch(ctx, batch))
+	switch {
+	case errors.Is(err, gateway.ErrNotFound):
 		return target, false, nil
+	case err == nil && target.State != gateway.EndpointActive:
+		return Target{Failover: target.Failover, State: target.State}, false, nil
 	}
-	if err != nil {
-		return target, false, wrap("read endpoint", err)
-	}
-	rows, err := results.Query()
-	if err != nil {
-		return target, false, wrap("read signing secrets", err)
-	}
-	target.Secrets, err = t.store.collectSecrets(endpointSecrets(lane.AccountID, lane.EndpointID), rows)
-	if errors.Is(err, secret.ErrUnsealable) {
-		target.Secrets, target.Unsealable, err = nil, true, nil
-	}
-	return target, err == nil, wrap("read signing secrets", err)
-}
-
-func scanTarget(row pgx.Row) (target Target, err error) {
-	var schedule []int64
-	var timeout *int64
-	err = row.Scan(&target.URL, &target.Headers, &schedule, &timeout, &target.MaxInFlight, &target.StopOn, &target.Failures)
-	if schedule != nil {
-		target.RetrySchedule = make([]time.Duration, len(schedule))
-		for i, ms := range schedule {
-			target.RetrySchedule[i] = time.Duration(ms) * time.Millisecond
-		}
-	}
-	if timeout != nil {
-		target.Timeout = time.Duration(*timeout) * time.Millisecond
-	}
-	return target, err
+	return target, err == nil, err
 }
 
 // TakeDue takes up to limit due deliveries of an active endpoint for sending:

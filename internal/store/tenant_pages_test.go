@@ -28,7 +28,9 @@ func newHistory(t *testing.T) history {
 	h.event = h.bundle.delivery(t, h.delivery).EventID
 	h.failed(t, h.delivery, 1, gateway.Cause{StatusCode: 500}, h.clock.Now())
 	h.queued(t, h.endpoint, 1)
-	h.exec(t, 1, `UPDATE endpoints SET consecutive_failures = 1`)
+	retried := h.fail(t, h.endpoint, gateway.Cause{StatusCode: 500}, 1)
+	h.exec(t, 1, `UPDATE deliveries SET status = 'pending' WHERE id = $1`, retried[0])
+	h.exec(t, 1, `UPDATE endpoints SET consecutive_failures = 1, filter = 'true'`)
 	r := h.bundle.request(h.source, gateway.CauseDuplicate)
 	r.EventID, h.request = &h.event, r.ID
 	h.insertRequests(t, r)
@@ -62,6 +64,15 @@ func (h history) pageReads(account gateway.AccountID) map[string]func(context.Co
 			all, _, err := h.Failures(ctx, account, store.FailureFilter{Endpoint: &h.endpoint})
 			return all, err
 		}),
+		"Retrying": counted(func(ctx context.Context) ([]store.FailureGroup, error) {
+			all, _, err := h.Retrying(ctx, account, store.FailureFilter{Endpoint: &h.endpoint})
+			return all, err
+		}),
+		"LaneOf": found(func(ctx context.Context) error { _, err := h.LaneOf(ctx, account, h.endpoint); return err }),
+		"QueueOf": func(ctx context.Context) (int, error) {
+			q, err := h.QueueOf(ctx, account, h.endpoint, 9)
+			return q.Due, err
+		},
 		"EventRequests": counted(func(ctx context.Context) ([]gateway.Request, error) { return h.EventRequests(ctx, account, h.event, 9) }),
 		"AuditLog": counted(func(ctx context.Context) ([]gateway.AuditEntry, error) {
 			return h.AuditLog(ctx, account, store.Page[gateway.AuditID]{Limit: 9})
@@ -70,6 +81,12 @@ func (h history) pageReads(account gateway.AccountID) map[string]func(context.Co
 			return h.AuditOf(ctx, account, []string{h.event.String()}, 9)
 		}),
 		"TroubledEndpoints": counted(func(ctx context.Context) ([]gateway.Endpoint, error) { return h.TroubledEndpoints(ctx, account, 9) }),
+		"FilteredEndpoints": counted(func(ctx context.Context) ([]gateway.Endpoint, error) {
+			return h.FilteredEndpoints(ctx, account, []string{queuedType}, 9)
+		}),
+		"Contents": mapped(func(ctx context.Context) (map[gateway.EventID]gateway.Content, error) {
+			return h.Contents(ctx, account, []gateway.EventID{h.event})
+		}),
 		"Progress": mapped(func(ctx context.Context) (map[gateway.EventID]store.Progress, error) {
 			return h.Progress(ctx, account, []gateway.EventID{h.event})
 		}),

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -21,6 +22,7 @@ func newStrange(t *testing.T) strange {
 	b := newBundle(t)
 	e, source := b.fullEndpoint("mine"), b.newSource(t)
 	s := b.secret("s")
+	s.Public = "whpk_s"
 	b.in(t, func(tx store.Tx) error {
 		_, err := tx.CreateEndpoint(t.Context(), b.account, e, 0)
 		return errors.Join(err,
@@ -29,6 +31,7 @@ func newStrange(t *testing.T) strange {
 			b.addSourceSecret(t.Context(), tx, source.ID, b.secret("q")))
 	})
 	b.exec(t, 1, `UPDATE sources SET uid = 'mine'`)
+	b.exec(t, 1, `INSERT INTO failure_digests (endpoint_id, account_id, failed, causes, since, due_at) VALUES ($1, $2, 1, '{}', now(), now())`, e.ID, b.account)
 	b.account = b.newAccount(t, "other")
 	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID}
 }
@@ -53,7 +56,30 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 		"LockEndpoint":   func(tx store.Tx) error { _, err := tx.LockEndpoint(ctx, b.account, b.endpoint); return err },
 		"PauseEndpoint":  func(tx store.Tx) error { return no(tx.PauseEndpoint(ctx, b.account, b.endpoint)) },
 		"ResumeEndpoint": func(tx store.Tx) error { _, err := tx.ResumeEndpoint(ctx, b.account, b.endpoint); return err },
+		"LaneOf":         func(store.Tx) error { _, err := b.LaneOf(ctx, b.account, b.endpoint); return err },
+		"Dismiss": func(tx store.Tx) error {
+			all := []store.Dismissal{{EndpointID: b.endpoint, Until: b.clock.Now()}}
+			n, err := tx.Dismiss(ctx, b.account, gateway.ActorRowlock, "", all)
+			return no(n > 0, err)
+		},
+		"Restore": func(tx store.Tx) error {
+			n, err := tx.Restore(ctx, b.account, &b.endpoint, nil)
+			return no(n > 0, err)
+		},
+		"MakeDue": func(tx store.Tx) error {
+			n, err := tx.MakeDue(ctx, b.account, b.endpoint, 9)
+			return no(n > 0, err)
+		},
 		"DeleteEndpoint": func(tx store.Tx) error { return tx.DeleteEndpoint(ctx, b.account, b.endpoint) },
+		"Bridge": func(tx store.Tx) error {
+			bridged, err := tx.Bridge(ctx, b.account, b.endpoint)
+			return no(len(bridged) > 0, err)
+		},
+		"CheckFailover": func(tx store.Tx) error {
+			err := tx.CheckFailover(ctx, b.account, gateway.EndpointID(b.clock.NewID()), b.endpoint)
+			return no(err == nil, nil)
+		},
+		"HandsOn": func(store.Tx) error { return no(b.HandsOn(ctx, b.account, b.endpoint)) },
 		"EndEndpointSecret": func(tx store.Tx) error {
 			_, err := tx.EndEndpointSecret(ctx, b.account, b.endpoint, b.secret)
 			return err
@@ -67,9 +93,23 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 			_, err := tx.UpdateEndpoint(ctx, b.account, e)
 			return err
 		},
+		"ExtendEndpointSecret": func(tx store.Tx) error {
+			_, err := tx.ExtendEndpointSecret(ctx, b.account, b.endpoint, b.secret, time.Hour)
+			return err
+		},
+		"SetEndpointAuth": func(tx store.Tx) error {
+			_, err := tx.SetEndpointAuth(ctx, b.account, b.endpoint, gateway.Auth{Kind: gateway.AuthBearer, Header: "Bearer x"})
+			return err
+		},
+		"EndpointTarget": func(store.Tx) error { _, err := b.EndpointTarget(ctx, b.account, b.endpoint); return err },
+		"EndpointPublicKeys": func(store.Tx) error {
+			keys, err := b.EndpointPublicKeys(ctx, b.account, []gateway.EndpointID{b.endpoint})
+			return no(len(keys) > 0, err)
+		},
 		"EndEndpointSecrets": func(tx store.Tx) error {
 			return no(false, tx.EndEndpointSecrets(ctx, b.account, b.endpoint, 0, gateway.SecretID{}))
 		},
+		"TakeDigest": func(tx store.Tx) error { _, err := tx.TakeDigest(ctx, b.account, b.endpoint); return err },
 		"EndpointSecrets": func(store.Tx) error {
 			live, err := b.EndpointSecrets(ctx, b.account, b.endpoint)
 			return no(len(live) > 0, err)
@@ -111,6 +151,7 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 		SELECT (SELECT count(*) FROM endpoints WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
 		     + (SELECT count(*) FROM sources WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
 		     + (SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL)
+		     + (SELECT count(*) FROM failure_digests WHERE told_at IS NOT NULL)
 		     + (SELECT count(*) FROM endpoint_secrets WHERE ends_at IS NOT NULL)
 		     + (SELECT count(*) FROM source_secrets WHERE ends_at IS NOT NULL)`)
 	if touched != 0 {

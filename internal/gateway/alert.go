@@ -1,0 +1,29 @@
+package gateway
+
+// AlertKind is something that a member of an account can be written to about.
+type AlertKind string
+
+// What members can be written to about.
+const (
+	AlertEndpointDisabled AlertKind = "endpoint.disabled"
+	// AlertEndpointFailing is for the last warning before an endpoint is
+	// disabled, AlertEndpointFailingEarly for those before.
+	AlertEndpointFailing      AlertKind = "endpoint.failing"
+	AlertEndpointFailingEarly AlertKind = "endpoint.failing_early"
+	// AlertDeliveryFailed is gathered: one mail an endpoint and hour.
+	AlertDeliveryFailed  AlertKind = "delivery.failed"
+	AlertDeliveryExpired AlertKind = "delivery.expired"
+	AlertOperationDone   AlertKind = "operation.done"
+)
+
+// AlertKinds lists every kind, in the order in which they are shown.
+var AlertKinds = []AlertKind{
+	AlertEndpointDisabled, AlertEndpointFailing, AlertEndpointFailingEarly,
+	AlertDeliveryFailed, AlertDeliveryExpired, AlertOperationDone,
+}
+
+// ByDefault tells whether those who may change things are written to about it
+// unless they chose otherwise. Nobody else is.
+func (k AlertKind) ByDefault() bool {
+	return k == AlertEndpointDisabled || k == AlertEndpointFailing
+}

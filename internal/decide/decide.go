@@ -13,6 +13,7 @@ import (
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
+	"github.com/rowlock/rowlock/internal/rule"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -24,6 +25,10 @@ type Service struct {
 	node  string
 	wake  func([]store.LaneRef)
 	local chan []gateway.EventID
+	// filters are those of endpoints, compiled.
+	filters *rule.Filters
+	// turns are those of people who ask what a filter says.
+	turns *rule.Turns
 }
 
 // Options are what a Service is made of.
@@ -46,7 +51,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake,
-		local: make(chan []gateway.EventID, localQueue),
+		local: make(chan []gateway.EventID, localQueue), filters: rule.NewFilters(), turns: rule.NewTurns(),
 	}
 }
 
@@ -103,7 +108,11 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err != nil {
 		return nil, err
 	}
-	p := plan(events, paused, candidates)
+	refused, err := s.sift(ctx, tx, events, paused, candidates)
+	if err != nil {
+		return nil, err
+	}
+	p := plan(events, paused, candidates, refused)
 	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
 		return nil, err
 	}

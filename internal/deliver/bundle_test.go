@@ -191,10 +191,12 @@ func (b *bundle) endpoint(t *testing.T, url string, change ...func(*gateway.Endp
 	return e
 }
 
-// addSecret adds a new signing secret and returns its text.
+// addSecret adds a new signing secret, of the kind that the endpoint chose, and
+// returns its text.
 func (b *bundle) addSecret(t *testing.T, e gateway.Endpoint) string {
 	t.Helper()
-	added := gateway.Secret{ID: gateway.SecretID(b.clock.NewID()), Value: signature.NewSecret()}
+	key := signature.NewSigningKey(e.Signature)
+	added := gateway.Secret{ID: gateway.SecretID(b.clock.NewID()), Value: key.Secret(), Public: key.Public()}
 	b.in(t, func(tx store.Tx) error {
 		_, err := tx.AddEndpointSecret(t.Context(), e.AccountID, e.ID, added)
 		return err

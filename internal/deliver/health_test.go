@@ -49,8 +49,9 @@ func (b *bundle) wantDisabledEvent(t *testing.T, e gateway.Endpoint, reason stri
 	if n := b.count(t, ownEvents+` AND status = 'accepted'`); n != 1 {
 		t.Fatalf("%d events, want one", n)
 	}
+	var id gateway.EventID
 	var data []byte
-	err := b.pool.QueryRow(t.Context(), `SELECT body FROM events JOIN event_bodies USING (id) WHERE type = $1`, gateway.TypeEndpointDisabled).Scan(&data)
+	err := b.pool.QueryRow(t.Context(), `SELECT id, body FROM events JOIN event_bodies USING (id) WHERE type = $1`, gateway.TypeEndpointDisabled).Scan(&id, &data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func (b *bundle) wantDisabledEvent(t *testing.T, e gateway.Endpoint, reason stri
 	if err := json.Unmarshal(data, &told); err != nil || told.EndpointID != e.ID.String() || told.URL != e.URL || told.Reason != reason || told.DisabledAt.IsZero() {
 		t.Errorf("event %s, %v", data, err)
 	}
-	if n := b.count(t, `SELECT count(*) FROM river_job WHERE kind = 'process'`); n != 1 {
+	if n := b.count(t, `SELECT count(*) FROM river_job WHERE kind = 'process' AND args->'event_ids' ? $1`, id.String()); n != 1 {
 		t.Errorf("%d jobs decide it, want one", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -58,6 +59,14 @@ type hold struct {
 	// inactive: the endpoint takes nothing more. handOver: another node shall
 	// have the lane. uncertain: the fate of a commit is unknown.
 	inactive, handOver, uncertain bool
+	// disabled: Rowlock has stopped the endpoint. failover is the next of its
+	// chain. handsOn: what waits here goes to that one.
+	disabled, handsOn bool
+	failover          *gateway.EndpointID
+	// failed are the events that the transaction that is under way records as
+	// failed for good, heir is who got them.
+	failed []gateway.EventID
+	heir   *store.LaneRef
 	// sendCtx ends when sending must stop at once.
 	sendCtx   context.Context
 	stopSends context.CancelFunc
@@ -102,7 +111,9 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 			if h.done(ctx) {
 				break
 			}
-			continue
+			if !h.paced() {
+				continue
+			}
 		}
 		h.wait(ctx)
 	}
@@ -166,7 +177,7 @@ func (h *hold) wait(ctx context.Context) {
 	timer := time.NewTimer(h.untilNextLook())
 	defer timer.Stop()
 	work, stop := h.drain.work, ctx.Done()
-	if h.room() == 0 {
+	if h.room() == 0 && !h.handsOn {
 		work = nil
 	}
 	if ctx.Err() != nil {
@@ -211,7 +222,7 @@ func (h *hold) looked() {
 // being extended.
 func (h *hold) untilNextLook() time.Duration {
 	if h.room() == 0 {
-		return extendEvery
+		return min(h.untilPaced(), extendEvery)
 	}
 	next := h.nextLook
 	if !h.nextDue.IsZero() && h.nextDue.Before(next) {
@@ -235,14 +246,15 @@ func (h *hold) gather(first *sent) {
 	}
 }
 
-// room is how many more sends the lane is wide enough for. Before the first
-// turn the endpoint's own limit is not known: the turn reads and applies it.
+// room is how many more sends the lane is wide enough for, and its limit a
+// second allows now. Before the first turn the endpoint's own limits are not
+// known: the turn reads and applies them.
 func (h *hold) room() int {
 	width := h.lane.Flow.Cap
 	if limit := h.target.MaxInFlight; limit > 0 {
 		width = min(width, limit)
 	}
-	return max(width-h.inFlight, 0)
+	return max(min(width-h.inFlight, h.allowed(h.target)), 0)
 }
 
 // considerHandOver gives the lane away after a while, if somebody is there to
@@ -264,14 +276,19 @@ func (h *hold) release(ctx context.Context) (again bool, err error) {
 	s := h.service
 	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
 	defer cancel()
+	if h.handsOn {
+		h.leaveHandingOn()
+	}
 	alarm, ok, err := s.Store.ReleaseLane(writing, h.lane)
 	if err != nil || !ok {
 		return err != nil && ctx.Err() == nil, err
 	}
-	if h.inactive {
+	switch {
+	case h.handsOn:
+		return h.mayHandOnMore(writing, ctx.Err() != nil)
+	case h.inactive:
 		return false, nil
-	}
-	if h.asleep() {
+	case h.asleep():
 		s.wakeAt(h.drain.ref, alarm)
 		return false, nil
 	}

@@ -2,9 +2,7 @@ package deliver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -19,6 +17,8 @@ type health struct {
 	// onlyOwn: all failures were of Rowlock's own events, which cause no more
 	// of them.
 	onlyOwn bool
+	// cause is why the last failed, or that the receiver is gone.
+	cause gateway.Cause
 }
 
 func healthOf(results []*sent, changed map[gateway.AttemptID]bool) health {
@@ -30,6 +30,9 @@ func healthOf(results []*sent, changed map[gateway.AttemptID]bool) health {
 			h.succeeded, h.failedAfter = true, false
 		default:
 			h.failedAfter = true
+			if !h.gone {
+				h.cause = r.Attempt.Cause()
+			}
 			h.gone = h.gone || r.answer.IsGone()
 			h.onlyOwn = h.onlyOwn && r.ownEvent
 		}
@@ -51,11 +54,22 @@ func (h *hold) judge(ctx context.Context, tx store.Tx, failures int, changed map
 	case health.gone:
 		return h.disable(ctx, tx, health, "the receiver answered 410 Gone")
 	case health.failedAfter:
-		disabled, err := tx.CountFailure(ctx, h.lane, h.service.DisableAfter)
-		if err != nil || !disabled {
-			return err
-		}
-		return h.tellDisabled(ctx, tx, health, fmt.Sprintf("%d failures in a row", h.service.DisableAfter))
+		return h.count(ctx, tx, health)
+	}
+	return nil
+}
+
+// count adds to the failures in a row, and tells what that leads to.
+func (h *hold) count(ctx context.Context, tx store.Tx, health health) error {
+	limit := h.service.DisableAfter
+	counted, err := tx.CountFailure(ctx, h.lane, limit)
+	switch percent := gateway.FailingPercent(counted.Failures, limit); {
+	case err != nil:
+		return err
+	case counted.Disabled:
+		return h.tellDisabled(ctx, tx, health, fmt.Sprintf("%d failures in a row", limit), &counted.Since)
+	case percent > 0:
+		return h.tellFailing(ctx, tx, health, counted, percent)
 	}
 	return nil
 }
@@ -65,30 +79,5 @@ func (h *hold) disable(ctx context.Context, tx store.Tx, health health, reason s
 	if err != nil || !disabled {
 		return err
 	}
-	return h.tellDisabled(ctx, tx, health, reason)
-}
-
-// disabledEvent is the data of rowlock.endpoint.disabled.
-type disabledEvent struct {
-	EndpointID gateway.EndpointID `json:"endpoint_id"`
-	URL        string             `json:"url"`
-	Reason     string             `json:"reason"`
-	DisabledAt time.Time          `json:"disabled_at"`
-}
-
-// tellDisabled writes the audit log and Rowlock's own event, in the
-// transaction that disabled the endpoint.
-func (h *hold) tellDisabled(ctx context.Context, tx store.Tx, health health, reason string) error {
-	s, id := h.service, h.lane.EndpointID
-	h.inactive = true
-	s.Log.Warn("endpoint disabled", "endpoint", id, "account", h.lane.AccountID, "reason", reason)
-	err := tx.Audit(ctx, h.lane.AccountID, gateway.ActorRowlock, "endpoint.disable", id.String(), reason, s.Clock.NewID())
-	if err != nil || health.onlyOwn {
-		return err
-	}
-	data, err := json.Marshal(disabledEvent{EndpointID: id, URL: h.target.URL, Reason: reason, DisabledAt: s.Clock.Now()})
-	if err != nil {
-		return fmt.Errorf("write own event: %w", err)
-	}
-	return tx.Emit(ctx, h.lane.AccountID, gateway.EventID(s.Clock.NewID()), gateway.TypeEndpointDisabled, data)
+	return h.tellDisabled(ctx, tx, health, reason, nil)
 }

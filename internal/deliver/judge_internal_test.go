@@ -18,6 +18,7 @@ func TestHealthOf(t *testing.T) {
 	}
 	ok, no, gone := result(gateway.OutcomeSucceeded, 200, false), result(gateway.OutcomeRejected, 400, false), result(gateway.OutcomeRejected, 410, false)
 	ownNo := result(gateway.OutcomeUnreachable, 0, true)
+	refused, goneFor := gateway.Cause{StatusCode: 400}, gateway.Cause{StatusCode: 410}
 	nothing, late := no, gone
 	nothing.NoAttempt = true
 	late.Attempt.N = 2 // its delivery was not changed by it
@@ -27,12 +28,13 @@ func TestHealthOf(t *testing.T) {
 	}{
 		"none":                 {nil, health{onlyOwn: true}},
 		"a success":            {[]*sent{&ok}, health{succeeded: true, onlyOwn: true}},
-		"a failure":            {[]*sent{&no}, health{failedAfter: true}},
-		"success then failure": {[]*sent{&ok, &no}, health{succeeded: true, failedAfter: true}},
-		"failure then success": {[]*sent{&no, &ok}, health{succeeded: true}},
-		"gone":                 {[]*sent{&gone, &ok}, health{succeeded: true, gone: true}},
+		"a failure":            {[]*sent{&no}, health{failedAfter: true, cause: refused}},
+		"success then failure": {[]*sent{&ok, &no}, health{succeeded: true, failedAfter: true, cause: refused}},
+		"failure then success": {[]*sent{&no, &ok}, health{succeeded: true, cause: refused}},
+		"gone":                 {[]*sent{&gone, &ok}, health{succeeded: true, gone: true, cause: goneFor}},
+		"gone before another":  {[]*sent{&gone, &no}, health{failedAfter: true, gone: true, cause: goneFor}},
 		"own event":            {[]*sent{&ownNo}, health{failedAfter: true, onlyOwn: true}},
-		"own event and other":  {[]*sent{&ownNo, &no}, health{failedAfter: true}},
+		"own event and other":  {[]*sent{&ownNo, &no}, health{failedAfter: true, cause: refused}},
 		"nothing was sent":     {[]*sent{&nothing}, health{onlyOwn: true}},
 		"came too late":        {[]*sent{&late}, health{onlyOwn: true}},
 	} {

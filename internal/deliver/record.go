@@ -24,6 +24,10 @@ func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
 	if err := h.judge(ctx, tx, failures, changed); err != nil {
 		return err
 	}
+	if err := h.tellFailed(ctx, tx, changed); err != nil {
+		return err
+	}
+	h.noteFailed(results, changed)
 	var tally store.Stats
 	for i := range results {
 		r := &results[i]
@@ -76,11 +80,14 @@ func (h *hold) recordSomehow(ctx context.Context, r *sent) error {
 func (h *hold) recordOnly(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), turnTimeout)
 	defer cancel()
-	return h.service.Store.InTx(ctx, func(tx store.Tx) error {
+	return h.inTx(ctx, func(tx store.Tx) error {
 		target, _, err := h.begin(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return h.record(ctx, tx, target.Failures)
+		if err := h.record(ctx, tx, target.Failures); err != nil {
+			return err
+		}
+		return h.failOver(ctx, tx)
 	})
 }

@@ -121,7 +121,7 @@ func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range deliveries {
+	for _, d := range slices.Backward(deliveries) {
 		if _, err := tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual); err != nil {
 			return nil, err
 		}

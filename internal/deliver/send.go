@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -20,8 +21,10 @@ type sent struct {
 	store.Result
 
 	answer gateway.Answer
-	// ownEvent tells that what was sent is one of Rowlock's own events.
-	ownEvent bool
+	// eventType is of what was sent; ownEvent tells that it is one of Rowlock's
+	// own events.
+	eventType string
+	ownEvent  bool
 	// cancelled: we stopped it ourselves, which is no result.
 	cancelled bool
 	// slow is how its slot was counted.
@@ -44,7 +47,7 @@ func (h *hold) start(taken []store.Taken) {
 
 // send makes one attempt and tells what follows from it.
 func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target, t store.Taken) *sent {
-	r := &sent{ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
+	r := &sent{eventType: t.EventType, ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
 	if t.Body == nil {
 		r.Result = store.Result{
 			Attempt: gateway.Attempt{DeliveryID: t.ID, N: t.N, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
@@ -108,19 +111,9 @@ var asReceived = []string{"Content-Type", "Content-Encoding"}
 // header makes the headers of one attempt: the ids that never change, the time
 // and signatures that are new each time, and the endpoint's own.
 func (s *Service) header(target store.Target, in attemptInput, now time.Time) (http.Header, error) {
-	keys := make([][]byte, 0, len(target.Secrets))
-	for _, secret := range target.Secrets {
-		key, err := signature.ParseSecret(secret.Value)
-		if err != nil {
-			return nil, fmt.Errorf("a signing secret cannot be used: %w", err)
-		}
-		keys = append(keys, key)
-	}
-	switch {
-	case target.Unsealable:
-		return nil, fmt.Errorf("a signing secret cannot be opened: rotate it, without an overlap")
-	case len(keys) == 0:
-		return nil, fmt.Errorf("the endpoint has no live signing secret")
+	keys, err := usable(target)
+	if err != nil {
+		return nil, err
 	}
 	header := gateway.DecodeHeaders(target.Headers)
 	received := gateway.DecodeHeaders(in.headers)
@@ -137,13 +130,41 @@ func (s *Service) header(target store.Target, in attemptInput, now time.Time) (h
 	header.Set("Rowlock-Event-Type", in.eventType)
 	header.Set("Rowlock-Attempt", strconv.Itoa(in.n))
 	header.Set("User-Agent", s.UserAgent)
+	if target.Auth.Kind != gateway.AuthNone {
+		header.Set("Authorization", target.Auth.Header)
+	}
 	return header, nil
 }
 
+// usable are the keys that sign. Without them, or without what the endpoint
+// asks for at its door, nothing is sent.
+func usable(target store.Target) ([]signature.SigningKey, error) {
+	keys := make([]signature.SigningKey, 0, len(target.Secrets))
+	for _, secret := range target.Secrets {
+		key, err := signature.ParseSigningKey(secret.Value)
+		if err != nil {
+			return nil, fmt.Errorf("a signing secret cannot be used: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	switch {
+	case target.Unsealable:
+		return nil, errors.New("a signing secret cannot be opened: rotate it, without an overlap")
+	case target.AuthUnsealable:
+		return nil, errors.New("what is sent in the Authorization header cannot be opened: set it again")
+	case len(keys) == 0:
+		return nil, errors.New("the endpoint has no live signing secret")
+	}
+	return keys, nil
+}
+
 // shownHeaders are an attempt's headers as they are kept: the endpoint's own
-// may carry its secrets.
+// may carry its secrets, and Authorization is one.
 func shownHeaders(sent http.Header, target store.Target) []byte {
 	shown := sent.Clone()
+	if target.Auth.Kind != gateway.AuthNone {
+		shown.Set("Authorization", gateway.Redacted)
+	}
 	for name := range gateway.DecodeHeaders(target.Headers) {
 		if name != "Content-Type" {
 			shown.Set(name, gateway.Redacted)

@@ -254,7 +254,7 @@ func TestOutcomes(t *testing.T) {
 		})
 		id := b.publish(t, e, 1)[0]
 		a := b.untilAttempts(t, id, 1)[0]
-		if a.Outcome != c.outcome || a.ErrorKind != c.kind || a.StatusCode != c.code || (a.Detail != "") != (c.outcome == gateway.OutcomeUnreachable) {
+		if a.Outcome != c.outcome || a.ErrorKind != c.kind || a.StatusCode != c.code || (a.Detail != "") != (c.outcome == gateway.OutcomeUnreachable || c.code == 302) {
 			t.Errorf("%s: %s/%s %d %q", name, a.Outcome, a.ErrorKind, a.StatusCode, a.Detail)
 		}
 		want := gateway.DeliveryPending

@@ -27,11 +27,7 @@ func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gat
 	} else if err := gateway.CheckPublishedType(eventType); err != nil {
 		return gateway.Attempt{}, err
 	}
-	endpoint, err := s.Store.Endpoint(ctx, account, id)
-	if err != nil {
-		return gateway.Attempt{}, err
-	}
-	secrets, err := s.Store.EndpointSecrets(ctx, account, id)
+	target, err := s.Store.EndpointTarget(ctx, account, id)
 	if err != nil {
 		return gateway.Attempt{}, err
 	}
@@ -39,7 +35,7 @@ func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gat
 	if err != nil {
 		return gateway.Attempt{}, err
 	}
-	attempt, answer, _ := s.attempt(ctx, targetOf(endpoint, secrets), attemptInput{
+	attempt, answer, _ := s.attempt(ctx, target, attemptInput{
 		delivery: gateway.DeriveDeliveryID(event.Event.ID, id), event: event.Event.ID, n: 1,
 		eventType: eventType, headers: event.Body.Headers, body: event.Body.Data,
 	})
@@ -47,10 +43,6 @@ func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gat
 	status, _ := gateway.RetryPolicy{}.Next(answer, 1, s.Clock.Now(), 0)
 	writing := context.WithoutCancel(ctx)
 	return attempt, s.Store.InTx(writing, func(tx store.Tx) error { return tx.InsertTested(writing, attempt, status) })
-}
-
-func targetOf(e gateway.Endpoint, secrets []gateway.Secret) store.Target {
-	return store.Target{URL: e.URL, Headers: e.Headers, Timeout: e.Timeout, Secrets: secrets}
 }
 
 // insertTest stores the event, decided already, before anything is sent.

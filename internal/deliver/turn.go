@@ -19,7 +19,7 @@ func (h *hold) turn(ctx context.Context) error {
 	want := h.want(ctx)
 	defer h.giveBack()
 	var t taking
-	err := h.service.Store.InTx(writing, func(tx store.Tx) (err error) {
+	err := h.inTx(writing, func(tx store.Tx) (err error) {
 		t, err = h.transact(writing, tx, want)
 		return err
 	})
@@ -31,6 +31,7 @@ func (h *hold) turn(ctx context.Context) error {
 	if t.active {
 		h.target = t.target
 	}
+	h.keepPace(t)
 	if t.limit > 0 {
 		h.mayHaveMore = len(t.taken) == t.limit
 		h.fruitless = h.fruitless && len(t.taken) == 0
@@ -53,14 +54,15 @@ func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, e
 	if t.target, t.active, err = h.begin(ctx, tx); err != nil {
 		return t, err
 	}
-	h.inactive = !t.active
 	if err = h.record(ctx, tx, t.target.Failures); err != nil {
 		return t, err
 	}
-	if t.limit = min(want, t.target.MaxInFlight-h.inFlight); !h.inactive && t.limit > 0 {
-		t.taken, err = tx.TakeDue(ctx, h.lane, t.limit)
+	if t.limit = min(want, t.target.MaxInFlight-h.inFlight, h.allowed(t.target)); !h.inactive && t.limit > 0 {
+		if t.taken, err = tx.TakeDue(ctx, h.lane, t.limit); err != nil {
+			return t, err
+		}
 	}
-	return t, err
+	return t, h.failOver(ctx, tx)
 }
 
 // begin extends the lane, which is the guard of everything else in the turn,
@@ -73,7 +75,9 @@ func (h *hold) begin(ctx context.Context, tx store.Tx) (store.Target, bool, erro
 	if !mine {
 		return store.Target{}, false, errLaneLost
 	}
-	return tx.ReadTarget(ctx, h.lane)
+	target, active, err := tx.ReadTarget(ctx, h.lane)
+	h.inactive, h.disabled, h.failover = !active, target.State == gateway.EndpointDisabled, target.Failover
+	return target, active, err
 }
 
 // want is how many deliveries to take: what the lane has room for, and slots.
@@ -134,7 +138,7 @@ func (h *hold) settle(r *sent) {
 	case r.Attempt.Outcome == gateway.OutcomeSucceeded:
 		flow.Success(h.target.MaxInFlight)
 	case r.answer.IsTrouble():
-		flow.Trouble(r.Attempt.StartedAt, now, r.Attempt.ErrorKind == gateway.ErrorTimeout)
+		flow.Trouble(r.Attempt.StartedAt, now, r.Attempt.ErrorKind)
 	default:
 		flow.Answered()
 	}

@@ -24,10 +24,14 @@ const (
 )
 
 // Delete ends an endpoint, cancels what is still to be sent to it, and keeps
-// its history. The end of a long backlog is cancelled by EmptyDeleted. An
-// endpoint that is not there is gateway.ErrNotFound.
+// its history. Those that fail over to it fail over to its next from now on.
+// The end of a long backlog is cancelled by EmptyDeleted. An endpoint that is
+// not there is gateway.ErrNotFound.
 func (s *Service) Delete(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID) error {
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
+		if err := s.bridge(ctx, tx, account, actor, id); err != nil {
+			return err
+		}
 		if err := tx.DeleteEndpoint(ctx, account, id); err != nil {
 			return err
 		}

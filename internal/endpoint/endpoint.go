@@ -38,16 +38,25 @@ func New(o Options) *Service {
 }
 
 // Create makes an active endpoint with its first signing secret, the one in
-// the input or a new one. Errors: gateway.InvalidError, joined if there are
+// the input or a new one; of an Ed25519 key it returns the public half alone.
+// Errors: gateway.InvalidError, joined if there are
 // several; gateway.ErrUIDTaken; gateway.ErrLimitReached.
 func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor gateway.Actor, in Input) (gateway.Endpoint, gateway.Secret, error) {
-	e := gateway.Endpoint{ID: gateway.EndpointID(s.clock.NewID()), MaxInFlight: gateway.DefaultMaxInFlight}
+	e := gateway.Endpoint{
+		ID: gateway.EndpointID(s.clock.NewID()), MaxInFlight: gateway.DefaultMaxInFlight, Signature: gateway.SignatureHMAC,
+	}
 	signing, err := s.prepare(&e, in)
 	if err != nil {
 		return gateway.Endpoint{}, gateway.Secret{}, err
 	}
 	err = s.store.InTx(ctx, func(tx store.Tx) (err error) {
+		if err := s.join(ctx, tx, account, e.ID, in.Failover); err != nil {
+			return err
+		}
 		if e, err = tx.CreateEndpoint(ctx, account, e, s.most); err != nil {
+			return err
+		}
+		if e, err = s.setAuth(ctx, tx, e, in.Auth); err != nil {
 			return err
 		}
 		if signing, err = tx.AddEndpointSecret(ctx, account, e.ID, signing); err != nil {
@@ -58,7 +67,7 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 	if err != nil {
 		return gateway.Endpoint{}, gateway.Secret{}, err
 	}
-	return e, signing, nil
+	return e, revealed(signing), nil
 }
 
 // prepare checks the input of a new endpoint and makes its secret.
@@ -67,7 +76,7 @@ func (s *Service) prepare(e *gateway.Endpoint, in Input) (gateway.Secret, error)
 		return gateway.Secret{}, gateway.Invalid("url", "is missing")
 	}
 	err := in.applyTo(e, s.checkURL)
-	signing, secretErr := s.newSecret(in.Secret)
+	signing, secretErr := s.newSecret(e.Signature, in.Secret)
 	return signing, errors.Join(err, secretErr)
 }
 
@@ -75,34 +84,71 @@ func (s *Service) prepare(e *gateway.Endpoint, in Input) (gateway.Secret, error)
 // without making one: for forms that have found a mistake of their own and
 // tell all of them at once.
 func (s *Service) Check(in Input) error {
-	_, err := s.prepare(&gateway.Endpoint{}, in)
+	_, err := s.prepare(&gateway.Endpoint{Signature: gateway.SignatureHMAC}, in)
 	return err
 }
 
-// Update changes what the input holds and leaves the rest. Errors: as Create,
-// and gateway.ErrNotFound.
+// Update changes what the input holds and leaves the rest. Another signature
+// rotates: a new secret signs from now on, and those before it go on beside it
+// for gateway.DefaultOverlap. Errors: as Create, gateway.ErrNotFound and, of
+// another signature, gateway.ErrTooManySecrets.
 func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, in Input) (gateway.Endpoint, error) {
 	var e gateway.Endpoint
 	err := s.store.InTx(ctx, func(tx store.Tx) (err error) {
+		if err := s.join(ctx, tx, account, id, in.Failover); err != nil {
+			return err
+		}
 		if e, err = tx.LockEndpoint(ctx, account, id); err != nil {
 			return err
 		}
+		signed := e.Signature
 		if err := errors.Join(in.applyTo(&e, s.checkURL), in.refuseSecret()); err != nil {
 			return err
 		}
-		given := in.given()
-		if len(given) == 0 {
+		if len(in.given()) == 0 {
 			return nil
 		}
-		if e, err = tx.UpdateEndpoint(ctx, account, e); err != nil {
+		if e, err = s.write(ctx, tx, e, actor, in); err != nil || e.Signature == signed {
 			return err
 		}
-		return s.audit(ctx, tx, e, actor, "endpoint.update", strings.Join(given, ", "))
+		added, err := s.newSecret(e.Signature, nil)
+		if err != nil {
+			return err
+		}
+		_, err = s.rotate(ctx, tx, e, actor, gateway.DefaultOverlap, added)
+		return err
 	})
 	if err != nil {
 		return gateway.Endpoint{}, err
 	}
 	return e, nil
+}
+
+// write stores a changed endpoint, and says so in the audit log.
+func (s *Service) write(ctx context.Context, tx store.Tx, e gateway.Endpoint, actor gateway.Actor, in Input) (gateway.Endpoint, error) {
+	e, err := tx.UpdateEndpoint(ctx, e.AccountID, e)
+	if err != nil {
+		return e, err
+	}
+	if e, err = s.setAuth(ctx, tx, e, in.Auth); err != nil {
+		return e, err
+	}
+	if err := handOn(ctx, tx, e, in.Failover); err != nil {
+		return e, err
+	}
+	return e, s.audit(ctx, tx, e, actor, "endpoint.update", strings.Join(in.given(), ", "))
+}
+
+// setAuth stores what the endpoint asks for at its door; nil leaves it as it is.
+func (s *Service) setAuth(ctx context.Context, tx store.Tx, e gateway.Endpoint, chosen *Auth) (gateway.Endpoint, error) {
+	if chosen == nil {
+		return e, nil
+	}
+	auth, err := chosen.sent()
+	if err != nil {
+		return e, err
+	}
+	return tx.SetEndpointAuth(ctx, e.AccountID, e.ID, auth)
 }
 
 func (s *Service) audit(ctx context.Context, tx store.Tx, e gateway.Endpoint, actor gateway.Actor, action, detail string) error {

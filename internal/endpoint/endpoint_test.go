@@ -21,7 +21,7 @@ func TestCreateWithDefaults(t *testing.T) {
 		e.UID != nil || e.RetrySchedule != nil || e.Timeout != 0 || len(e.EventTypes) != 0 || e.CreatedAt.IsZero() {
 		t.Errorf("created %+v", e)
 	}
-	if _, err := signature.ParseSecret(signing.Value); err != nil || signing.CreatedAt.IsZero() || signing.EndsAt != nil {
+	if _, err := signature.ParseSigningKey(signing.Value); err != nil || signing.CreatedAt.IsZero() || signing.EndsAt != nil {
 		t.Errorf("secret %v, created %v, ends %v", err, signing.CreatedAt, signing.EndsAt)
 	}
 	if diff := cmp.Diff([]string{signing.Value}, b.values(t, e.ID)); diff != "" {
@@ -48,7 +48,7 @@ func TestCreateWithEverything(t *testing.T) {
 		ID: e.ID, AccountID: b.account, UID: new("shop"), URL: "https://example.com", Description: "a\nb",
 		EventTypes: []string{"order.*", "user.created"}, Headers: []byte("X-Empty: \r\nX-Team: a: b\r\n"),
 		RetrySchedule: []time.Duration{time.Second, time.Minute}, Timeout: 2 * time.Second, MaxInFlight: 3,
-		StopOn: []int{400, 404}, State: gateway.EndpointActive,
+		StopOn: []int{400, 404}, Signature: gateway.SignatureHMAC, State: gateway.EndpointActive,
 		StateChangedAt: e.StateChangedAt, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 	if diff := cmp.Diff(want, e); diff != "" {

@@ -30,6 +30,18 @@ type Input struct {
 	Timeout     *time.Duration
 	MaxInFlight *int
 	StopOn      *[]int
+	// Filter is a CEL expression; an empty one lets every event through.
+	Filter *string
+	// RatePerSecond bounds how many sends begin within a second; zero is no
+	// bound.
+	RatePerSecond *int
+	// Failover is who gets what this one could not be given; zero is nobody.
+	Failover *gateway.EndpointID
+	// Signature is how its secrets sign. A change of it makes a new secret, as
+	// Rotate does.
+	Signature *gateway.SignatureVersion
+	// Auth is what it asks for at its door; the zero value is nothing.
+	Auth *Auth
 	// Secret is the first signing secret, for Create alone.
 	Secret *string
 }
@@ -55,6 +67,12 @@ func (in Input) applyTo(e *gateway.Endpoint, checkURL func(string) error) error 
 		set(&e.Timeout, in.Timeout, checkTimeout),
 		set(&e.MaxInFlight, in.MaxInFlight, checkMaxInFlight),
 		in.applyStopOn(e),
+		in.applyFilter(e),
+		set(&e.RatePerSecond, in.RatePerSecond, checkRate),
+		in.applyFailover(e),
+		set(&e.Signature, in.Signature, checkSignature),
+		in.applyAuth(e),
+		in.checkAuthorization(e),
 	)
 }
 
@@ -74,6 +92,11 @@ func (in Input) given() []string {
 		{"timeout", in.Timeout != nil},
 		{"max_in_flight", in.MaxInFlight != nil},
 		{"stop_on", in.StopOn != nil},
+		{"filter", in.Filter != nil},
+		{"rate_limit", in.RatePerSecond != nil},
+		{"failover", in.Failover != nil},
+		{"signature", in.Signature != nil},
+		{"auth", in.Auth != nil},
 	} {
 		if f.is {
 			names = append(names, f.name)
@@ -198,5 +221,35 @@ func (in Input) applyStopOn(e *gateway.Endpoint) error {
 		return gateway.Invalid("stop_on", "want status codes from 300 to 599")
 	}
 	e.StopOn = codes
+	return nil
+}
+
+func checkRate(perSecond int) error {
+	if perSecond < 0 || perSecond > gateway.MaxRatePerSecond {
+		return gateway.Invalid("rate_limit.per_second", "want 1 to %d", gateway.MaxRatePerSecond)
+	}
+	return nil
+}
+
+func checkSignature(version gateway.SignatureVersion) error {
+	if version != gateway.SignatureHMAC && version != gateway.SignatureEd25519 {
+		return gateway.Invalid("signature", "want %s or %s", gateway.SignatureHMAC, gateway.SignatureEd25519)
+	}
+	return nil
+}
+
+// applyFailover leaves to the database what depends on other endpoints.
+func (in Input) applyFailover(e *gateway.Endpoint) error {
+	switch {
+	case in.Failover == nil:
+		return nil
+	case in.Failover.IsZero():
+		e.Failover = nil
+		return nil
+	case *in.Failover == e.ID:
+		return gateway.Invalid("failover", "an endpoint cannot fail over to itself")
+	}
+	other := *in.Failover
+	e.Failover = &other
 	return nil
 }

@@ -67,8 +67,24 @@ func TestInputIsRefused(t *testing.T) {
 		"many in flight":     {endpoint.Input{MaxInFlight: new(gateway.MaxMaxInFlight + 1)}, "max_in_flight"},
 		"stop on success":    {endpoint.Input{StopOn: &[]int{404, 200}}, "stop_on"},
 		"stop on 600":        {endpoint.Input{StopOn: &[]int{600}}, "stop_on"},
+		"no filter":          {endpoint.Input{Filter: new("body.amount >")}, "filter"},
+		"unknown variable":   {endpoint.Input{Filter: new("bdy.amount > 1")}, "filter"},
+		"no condition":       {endpoint.Input{Filter: new("1 + 1")}, "filter"},
+		"long filter":        {endpoint.Input{Filter: new("type == '" + strings.Repeat("x", gateway.MaxFilterLength) + "'")}, "filter"},
 		"secret":             {endpoint.Input{Secret: new("hunter2")}, "secret"},
-		"header":             {endpoint.Input{Headers: &map[string]string{"Host": "x"}}, "headers.Host"},
+		"signature":          {endpoint.Input{Signature: new(gateway.SignatureVersion("v2"))}, "signature"},
+		"no signature":       {endpoint.Input{Signature: new(gateway.SignatureVersion(""))}, "signature"},
+		"auth of no type":    {endpoint.Input{Auth: &endpoint.Auth{Type: "digest", Username: "u"}}, "auth.type"},
+		"basic without":      {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBasic}}, "auth.username"},
+		"basic with token":   {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBasic, Username: "u", Token: "t"}}, "auth.token"},
+		"basic with colon":   {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBasic, Username: "u:"}}, "auth.username"},
+		"bearer without":     {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBearer}}, "auth.token"},
+		"bearer with user":   {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBearer, Username: "u", Token: "t"}}, "auth.username"},
+		"bearer with line":   {endpoint.Input{Auth: &endpoint.Auth{Type: gateway.AuthBearer, Token: "t\nx"}}, "auth.token"},
+		"auth and header": {endpoint.Input{
+			Auth: &endpoint.Auth{Type: gateway.AuthBearer, Token: "t"}, Headers: &map[string]string{"authorization": "x"},
+		}, "auth"},
+		"header": {endpoint.Input{Headers: &map[string]string{"Host": "x"}}, "headers.Host"},
 	}
 	for name, tt := range inputs {
 		_, err := b.Update(t.Context(), b.account, actor, e.ID, tt.in)
@@ -101,6 +117,7 @@ func TestInputAtItsLimits(t *testing.T) {
 		"types":     {EventTypes: many(500, func(i int) string { return fmt.Sprint("t", i) })},
 		"all types": {EventTypes: &[]string{"*", "rowlock.*"}},
 		"codes":     {StopOn: many(300, func(i int) int { return 300 + i })},
+		"filter":    {Filter: new(strings.Repeat("type == 'a' || ", 270) + "false")},
 		"text":      {Description: new(strings.Repeat("ä", 2000))},
 	}
 	for name, in := range inputs {

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -12,36 +11,42 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// secretPrefix begins every signing secret in text form.
-const secretPrefix = "whsec_"
-
 // Rotate adds a signing secret, the given one or a new one, which signs at
-// once. Those before it go on signing for the overlap (nil is
-// gateway.DefaultOverlap, zero ends them now); one that was to end sooner does.
-// Errors: gateway.InvalidError, gateway.ErrNotFound, gateway.ErrTooManySecrets.
+// once, as the endpoint's signature says. Those before it go on signing for the
+// overlap (nil is gateway.DefaultOverlap, zero ends them now); one that was to
+// end sooner does. Of an Ed25519 key it returns the public half alone. Errors:
+// gateway.InvalidError, gateway.ErrNotFound, gateway.ErrTooManySecrets.
 func (s *Service) Rotate(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, overlap *time.Duration, secret *string) (gateway.Secret, error) {
-	keepFor := gateway.DefaultOverlap
-	added, err := s.newSecret(secret)
-	if err := errors.Join(set(&keepFor, overlap, checkOverlap), err); err != nil {
-		return gateway.Secret{}, err
-	}
-	err = s.store.InTx(ctx, func(tx store.Tx) error {
+	var added gateway.Secret
+	err := s.store.InTx(ctx, func(tx store.Tx) error {
 		e, err := tx.LockEndpoint(ctx, account, id)
 		if err != nil {
 			return err
 		}
-		if err := tx.EndEndpointSecrets(ctx, account, id, keepFor, added.ID); err != nil {
+		keepFor := gateway.DefaultOverlap
+		added, err = s.newSecret(e.Signature, secret)
+		if err := errors.Join(set(&keepFor, overlap, checkOverlap), err); err != nil {
 			return err
 		}
-		if added, err = tx.AddEndpointSecret(ctx, account, id, added); err != nil {
-			return err
-		}
-		return s.audit(ctx, tx, e, actor, "endpoint.secret.rotate", fmt.Sprintf("%s, overlap %s", added.ID, keepFor))
+		added, err = s.rotate(ctx, tx, e, actor, keepFor, added)
+		return err
 	})
 	if err != nil {
 		return gateway.Secret{}, err
 	}
-	return added, nil
+	return revealed(added), nil
+}
+
+// rotate stores a secret and lets those before it end after the overlap.
+func (s *Service) rotate(ctx context.Context, tx store.Tx, e gateway.Endpoint, actor gateway.Actor, overlap time.Duration, added gateway.Secret) (gateway.Secret, error) {
+	if err := tx.EndEndpointSecrets(ctx, e.AccountID, e.ID, overlap, added.ID); err != nil {
+		return added, err
+	}
+	added, err := tx.AddEndpointSecret(ctx, e.AccountID, e.ID, added)
+	if err != nil {
+		return added, err
+	}
+	return added, s.audit(ctx, tx, e, actor, "endpoint.secret.rotate", fmt.Sprintf("%s, overlap %s", added.ID, overlap))
 }
 
 // EndSecret makes one signing secret end now, before its overlap is over. One
@@ -57,8 +62,26 @@ func (s *Service) EndSecret(ctx context.Context, account gateway.AccountID, acto
 	})
 }
 
+// ExtendSecret lets a secret that is about to end sign for the overlap from
+// now on, and returns it without its value; one that would end later still
+// does. Errors: gateway.InvalidError, gateway.ErrNotFound,
+// gateway.ErrSecretEnded, and gateway.ErrSecretEndless for the newest.
+func (s *Service) ExtendSecret(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, secretID gateway.SecretID, overlap time.Duration) (extended gateway.Secret, err error) {
+	if overlap <= 0 || overlap > gateway.MaxOverlap {
+		return extended, gateway.Invalid("overlap", "want more than 0s, and at most %s", gateway.MaxOverlap)
+	}
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
+		if extended, err = tx.ExtendEndpointSecret(ctx, account, id, secretID, overlap); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, gateway.Endpoint{ID: id, AccountID: account}, actor, "endpoint.secret.extend", fmt.Sprintf("%s, overlap %s", secretID, overlap))
+	})
+	return extended, err
+}
+
 // Secrets reveals the live signing secrets, newest first; the audit log tells
-// who asked. An endpoint that is not there is gateway.ErrNotFound.
+// who asked. Of an Ed25519 key it reveals the public half: nobody but Rowlock
+// has a use for the private one. An endpoint that is not there is gateway.ErrNotFound.
 func (s *Service) Secrets(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID) ([]gateway.Secret, error) {
 	var live []gateway.Secret
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
@@ -74,23 +97,40 @@ func (s *Service) Secrets(ctx context.Context, account gateway.AccountID, actor 
 	if err != nil {
 		return nil, err
 	}
+	for i := range live {
+		live[i] = revealed(live[i])
+	}
 	return live, nil
 }
 
+// revealed is a secret as it is told to somebody who may see it.
+func revealed(s gateway.Secret) gateway.Secret {
+	if s.Public != "" {
+		s.Value = ""
+	}
+	return s
+}
+
 // newSecret makes a secret of a caller's text, in its one canonical form, or
-// a random one when there is none.
-func (s *Service) newSecret(text *string) (gateway.Secret, error) {
-	made := gateway.Secret{ID: gateway.SecretID(s.clock.NewID())}
-	if text == nil {
-		made.Value = signature.NewSecret()
-		return made, nil
+// a random one when there is none, that signs as the version says.
+func (s *Service) newSecret(version gateway.SignatureVersion, text *string) (gateway.Secret, error) {
+	key := signature.NewSigningKey(version)
+	if text != nil {
+		var err error
+		if key, err = signature.ParseSigningKey(*text); err != nil {
+			return gateway.Secret{}, gateway.Invalid("secret", "%s", err)
+		}
 	}
-	key, err := signature.ParseSecret(*text)
-	if err != nil {
-		return gateway.Secret{}, gateway.Invalid("secret", "%s", err)
+	if key.Version() != version {
+		return gateway.Secret{}, gateway.Invalid("secret", "%s", wrongKind[version])
 	}
-	made.Value = secretPrefix + base64.StdEncoding.EncodeToString(key)
-	return made, nil
+	return gateway.Secret{ID: gateway.SecretID(s.clock.NewID()), Value: key.Secret(), Public: key.Public()}, nil
+}
+
+// wrongKind is said of a secret that signs in another way than its endpoint.
+var wrongKind = map[gateway.SignatureVersion]string{
+	gateway.SignatureHMAC:    "is an Ed25519 key, and this endpoint signs with a shared secret, whsec_…: set its signature to v1a, or leave the secret out",
+	gateway.SignatureEd25519: "is a shared secret, and this endpoint signs with Ed25519: give a private key, whsk_…, or leave the secret out",
 }
 
 func checkOverlap(overlap time.Duration) error {

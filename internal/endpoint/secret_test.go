@@ -160,3 +160,28 @@ func TestSecretsAreRevealedWithATrace(t *testing.T) {
 	}
 	b.wantAudit(t, "endpoint.create", "endpoint.secret.reveal")
 }
+
+func TestExtendSecret(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e, old := b.create(t)
+	if _, err := b.ExtendSecret(t.Context(), b.account, actor, e.ID, old.ID, time.Hour); !errors.Is(err, gateway.ErrSecretEndless) {
+		t.Errorf("extending the only one: %v, want ErrSecretEndless", err)
+	}
+	added, err := b.Rotate(t.Context(), b.account, actor, e.ID, new(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, overlap := range []time.Duration{-1, 0, gateway.MaxOverlap + 1} {
+		var invalid *gateway.InvalidError
+		if _, err := b.ExtendSecret(t.Context(), b.account, actor, e.ID, old.ID, overlap); !errors.As(err, &invalid) || invalid.Field != "overlap" {
+			t.Errorf("extending by %v: %v, want an error about overlap", overlap, err)
+		}
+	}
+	extended, err := b.ExtendSecret(t.Context(), b.account, actor, e.ID, old.ID, gateway.MaxOverlap)
+	if err != nil || extended.ID != old.ID || extended.EndsAt == nil || extended.Value != "" {
+		t.Errorf("extended: %+v, %v", extended, err)
+	}
+	b.wantAudit(t, "endpoint.create", "endpoint.secret.rotate: "+added.ID.String()+", overlap 1h0m0s",
+		"endpoint.secret.extend: "+old.ID.String()+", overlap 720h0m0s")
+}

@@ -1,6 +1,8 @@
 // Package notify sends mails. A mail is written by the use case that has
 // something to tell, in the transaction that earns it; a job wakes this
-// package, which hands it in. Without a server to hand it in at, a mail is kept
+// package, which hands it in. Alerts are mails that this package writes: the
+// transaction that earns one leaves a row, and the one that writes the mails
+// takes it away. Without a server to hand it in at, a mail is kept
 // for a day, for the instance's owner to read.
 package notify
 
@@ -50,8 +52,8 @@ type Options struct {
 	// URL is where mails are handed in: smtp://user:password@host:port or
 	// smtps://…, with ?from= for the sender's address. Empty: they are kept.
 	URL string
-	// BaseURL is the public address: its host is the sender's unless URL names
-	// one.
+	// BaseURL is the public address, which links begin with; its host is the
+	// sender's unless URL names one.
 	BaseURL string
 }
 
@@ -61,6 +63,7 @@ type Service struct {
 	clock  *clock.Clock
 	log    *slog.Logger
 	server *server // nil: there is none
+	base   string  // the public address, without a slash at the end
 }
 
 // Mail is one that was sent, is to be sent, or waits to be read.
@@ -69,7 +72,7 @@ type Mail = store.Mail
 // New makes a Service. A URL that is not as Options wants it is an error, which
 // does not repeat it.
 func New(o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Clock, log: o.Log}
+	s := &Service{store: o.Store, clock: o.Clock, log: o.Log, base: strings.TrimRight(o.BaseURL, "/")}
 	if o.URL == "" {
 		return s, nil
 	}
@@ -184,7 +187,8 @@ func (s *Service) Retry(ctx context.Context, id gateway.MailID) error {
 	})
 }
 
-// Prune forgets bodies after a day and mails after a month.
+// Prune forgets bodies after a day and mails after a month, and what could not
+// be written.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.store.PruneMails(ctx, keepBodies, keepMails)
+	return errors.Join(s.store.PruneMails(ctx, keepBodies, keepMails), s.store.PruneAlerts(ctx, keepAlerts))
 }

@@ -2,6 +2,7 @@ package retain
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func (s *Service) warnOf(ctx context.Context, d time.Time) error {
 }
 
 // DropDays drops the days that are wholly older than the retention. What is
-// still open in one is closed first, and told in the audit log.
+// still open in one is closed first, and told.
 func (s *Service) DropDays(ctx context.Context) error {
 	days, err := s.Store.DaysBefore(ctx, s.Clock.Now().Add(-s.Retention))
 	if err != nil {
@@ -66,14 +67,28 @@ func (s *Service) expire(ctx context.Context, d time.Time) error {
 		if err != nil {
 			return err
 		}
-		for account, n := range expired {
-			detail := fmt.Sprintf("%d open deliveries of %s: their retention is over", n, d.Format(time.DateOnly))
-			if err := s.tell(ctx, tx, account, "delivery.expire", detail); err != nil {
+		for account, e := range expired {
+			if err := s.tellExpired(ctx, tx, account, d, e); err != nil {
 				return err
 			}
 		}
 		return s.tellOpen(ctx, tx, d, store.NoticeExpiry, "event.expire", "their retention is over")
 	})
+}
+
+// tellExpired tells an account of deliveries that were closed: in the audit log,
+// and by one of Rowlock's own events, which tells of no other own events.
+func (s *Service) tellExpired(ctx context.Context, tx store.Tx, account gateway.AccountID, d time.Time, e store.Expired) error {
+	date := d.Format(time.DateOnly)
+	detail := fmt.Sprintf("%d open deliveries of %s: their retention is over", e.Deliveries, date)
+	if err := s.tell(ctx, tx, account, "delivery.expire", detail); err != nil || e.Deliveries == e.Own {
+		return err
+	}
+	data, err := json.Marshal(gateway.DeliveryExpiredData{Day: date, Deliveries: e.Deliveries - e.Own, ExpiredAt: s.Clock.Now()})
+	if err != nil {
+		return fmt.Errorf("write own event: %w", err)
+	}
+	return tx.Emit(ctx, account, gateway.EventID(s.Clock.NewID()), gateway.TypeDeliveryExpired, data)
 }
 
 // tellOpen writes into the audit log what is open of a day, for each account

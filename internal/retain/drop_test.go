@@ -37,9 +37,60 @@ func TestOldDaysGoAndWhatIsOpenIsTold(t *testing.T) {
 	if n := b.number(t, `SELECT count(*) FROM audit_log WHERE action = 'delivery.expire'`); n != 1 {
 		t.Errorf("%d entries of the audit log, want one for the day that had something open", n)
 	}
+	b.wantToldOfExpired(t, `{"day":"`+b.clock.Now().Add(-retention-48*time.Hour).Format(time.DateOnly)+`","deliveries":1,`)
 	days, err := b.store.DaysBefore(t.Context(), b.clock.Now().Add(-retention))
 	if err != nil || len(days) != 0 {
 		t.Errorf("days left: %v, %v", days, err)
+	}
+}
+
+// wantToldOfExpired fails unless one own event tells of what expired, beginning
+// so, and members are told the same.
+func (b bundle) wantToldOfExpired(t *testing.T, begins string) {
+	t.Helper()
+	rows, err := b.pool.Query(t.Context(), `
+		SELECT convert_from(b.body, 'UTF8')
+		FROM events e
+		JOIN event_bodies b USING (id)
+		JOIN alerts a ON a.id = e.id AND a.data = b.body AND a.type = e.type
+		WHERE e.type = 'rowlock.delivery.expired'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(told) != 1 || !strings.HasPrefix(told[0], begins) {
+		t.Errorf("told %q, %v; want one that begins with %s", told, err, begins)
+	}
+}
+
+// Expired deliveries of own events cause no further ones.
+func TestExpiredOwnEventsAreNotTold(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.delivery(t, retention+48*time.Hour, "pending")
+	at := b.clock.Now().Add(-retention - 48*time.Hour)
+	own := idAt[gateway.EventID](b, at)
+	err := b.store.InTx(t.Context(), func(tx store.Tx) error {
+		source, err := tx.APISource(t.Context(), b.account)
+		if err != nil {
+			return err
+		}
+		return tx.InsertEvents(t.Context(), []store.NewEvent{{Event: gateway.Event{
+			ID: own, AccountID: b.account, SourceID: source, Type: gateway.TypeEndpointDisabled, Status: gateway.EventProcessed,
+		}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.exec(t, `UPDATE deliveries SET event_id = $1`, own)
+	if err := b.DropDays(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.number(t, `SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM alerts)`); n != 0 {
+		t.Errorf("%d own events and alerts", n)
+	}
+	if n := b.number(t, `SELECT count(*) FROM audit_log WHERE action = 'delivery.expire'`); n != 1 {
+		t.Errorf("%d entries of the audit log, want one", n)
 	}
 }
 

@@ -53,6 +53,13 @@ func (s *Service) PruneRollups(ctx context.Context) error {
 	return inBatches(func() (int64, error) { return s.Store.PruneRollups(ctx, before, batch) })
 }
 
+// PruneDismissals deletes what was said of failures that are older than the
+// retention.
+func (s *Service) PruneDismissals(ctx context.Context) error {
+	_, err := s.Store.PruneDismissals(ctx, s.Clock.Now().Add(-s.Retention))
+	return err
+}
+
 // TrimRequests deletes all but the newest requests of each source.
 func (s *Service) TrimRequests(ctx context.Context) error {
 	return inBatches(func() (int64, error) { return s.Store.TrimRequests(ctx, gateway.MaxRequestsKept, batch) })

@@ -104,3 +104,23 @@ func TestRequestsAreTrimmedToTheNewest(t *testing.T) {
 		t.Error("the oldest is still there")
 	}
 }
+
+// What was said of failures goes with them.
+func TestDismissalsGoWithTheirFailures(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.delivery(t, time.Hour, "failed")
+	b.exec(t, `
+		INSERT INTO dismissals (account_id, endpoint_id, error_kind, status_code, until, actor, dismissed_at)
+		SELECT account_id, id, '', 500 + n, $1::timestamptz - n * interval '1 hour', 'rowlock', now()
+		FROM endpoints
+		CROSS JOIN generate_series(-1, 1) AS n`, b.clock.Now().Add(-retention))
+	for range 2 {
+		if err := b.PruneDismissals(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.number(t, `SELECT count(*) FROM dismissals WHERE status_code = 499`); n != 1 || b.number(t, `SELECT count(*) FROM dismissals`) != 1 {
+		t.Errorf("%d dismissals are left, want the one within the retention", b.number(t, `SELECT count(*) FROM dismissals`))
+	}
+}

@@ -45,6 +45,8 @@ func newBundle(t *testing.T) bundle {
 	b := bundle{store: s, pool: pool, clock: clock.New()}
 	b.account = gateway.AccountID(b.clock.NewID())
 	b.exec(t, `INSERT INTO accounts (id, name, slug) VALUES ($1, 'acme', 'acme')`, b.account)
+	source := gateway.SourceID(b.clock.NewID())
+	b.exec(t, `INSERT INTO sources (id, account_id, name, kind, token, settings) VALUES ($1, $2, '', 'api', $3, '')`, source, b.account, source.String())
 	b.Service = retain.New(retain.Options{
 		Store: s, Clock: b.clock, Log: slog.New(slog.DiscardHandler), Retention: retention, DedupeWindow: window,
 	})

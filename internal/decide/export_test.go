@@ -1,0 +1,12 @@
+package decide
+
+import (
+	"context"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+)
+
+// TakeTurn is somebody who asks what a filter says, until done is called.
+func (s *Service) TakeTurn(ctx context.Context, account gateway.AccountID) (done func(), err error) {
+	return s.turns.Take(ctx, account)
+}

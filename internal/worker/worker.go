@@ -13,6 +13,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 )
 
 const (
@@ -30,6 +31,9 @@ const (
 	// mailWorkers is how many mails are handed in at once: few, as mail servers
 	// like it.
 	mailWorkers = 2
+	// maintenanceWorkers is how many bulk operations are worked on at once, each
+	// for a while: few, as each has the database at work all the time.
+	maintenanceWorkers = 4
 	// jobTimeout bounds one job. Draining a lane is not part of its job.
 	jobTimeout = 30 * time.Second
 	// keepCompleted is how long a done job can be seen.
@@ -43,6 +47,7 @@ type Options struct {
 	Decide  *decide.Service
 	Deliver *deliver.Service
 	Notify  *notify.Service
+	Operate *operate.Service
 }
 
 // Config is the queue's client's: the queues, and the worker of every job.
@@ -54,6 +59,8 @@ func Config(o Options) *river.Config {
 			job.QueueProcess: {MaxWorkers: processWorkers},
 			job.QueueDeliver: {MaxWorkers: deliverWorkers},
 			job.QueueMail:    {MaxWorkers: mailWorkers},
+
+			job.QueueMaintenance: {MaxWorkers: maintenanceWorkers},
 		},
 		Workers:                     registry(o),
 		FetchCooldown:               fetchCooldown,
@@ -69,5 +76,6 @@ func registry(o Options) *river.Workers {
 	river.AddWorker(workers, &process{decide: o.Decide})
 	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
 	river.AddWorker(workers, &sendMail{notify: o.Notify})
+	river.AddWorker(workers, &runOperation{operate: o.Operate})
 	return workers
 }

@@ -18,6 +18,7 @@ func newReceiver() *cobra.Command {
 delivers to it when its address is inside ROWLOCK_ALLOW_NETWORKS.`,
 		Example: `  rowlock receiver
   rowlock receiver --listen 127.0.0.1:9001 --secret whsec_…
+  rowlock receiver --secret whpk_…
   rowlock receiver --fail-rate 0.3 --delay 2s`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -30,6 +30,7 @@ keeps each one before it answers, and delivers it to the endpoints that asked.
 		newServe(p),
 		newMigrate(p),
 		newAccount(p),
+		newKeys(p),
 		newSend(p),
 		newReceiver(),
 		newDoctor(p),

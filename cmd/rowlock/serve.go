@@ -47,10 +47,12 @@ func serve(cmd *cobra.Command, p program, roles string, kit bool) error {
 	if err != nil {
 		return err
 	}
+	log := newLogger(cmd.ErrOrStderr(), settings)
+	app.CatchLibraryLog(log)
 	return app.Serve(cmd.Context(), app.ServeOptions{
 		Config:  settings,
 		Roles:   parsed,
-		Log:     newLogger(cmd.ErrOrStderr(), settings),
+		Log:     log,
 		Version: versionText(),
 		Stdout:  cmd.OutOrStdout(),
 		Kit:     kit,

@@ -9,6 +9,7 @@ import (
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // NewAccount is what CreateAccount is asked for.
@@ -53,22 +54,14 @@ func MakeResetLink(ctx context.Context, c config.Config, log *slog.Logger, email
 }
 
 // withAccounts opens the database for one call.
-func withAccounts(ctx context.Context, c config.Config, log *slog.Logger, call func(*account.Service) error) (err error) {
-	db, err := openDatabase(ctx, c, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.close(ctx)) }()
-	s, pool, err := openStore(ctx, c, db)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	now := clock.New()
-	if err := observe(ctx, s, now); err != nil {
-		return err
-	}
-	return call(account.NewService(account.Options{Store: s, Clock: now, Signup: c.Signup, BaseURL: string(c.BaseURL), SMTP: c.SMTPURL != ""}))
+func withAccounts(ctx context.Context, c config.Config, log *slog.Logger, call func(*account.Service) error) error {
+	return withStore(ctx, c, log, func(s *store.Store) error {
+		now := clock.New()
+		if err := observe(ctx, s, now); err != nil {
+			return err
+		}
+		return call(account.NewService(account.Options{Store: s, Clock: now, Signup: c.Signup, BaseURL: string(c.BaseURL), SMTP: c.SMTPURL != ""}))
+	})
 }
 
 // InputError is something that was asked for and cannot be: asking again in the

@@ -85,6 +85,21 @@ func openStore(ctx context.Context, c config.Config, db *database) (*store.Store
 	return s, pool, nil
 }
 
+// withStore opens the database and its store for one call.
+func withStore(ctx context.Context, c config.Config, log *slog.Logger, call func(*store.Store) error) (err error) {
+	db, err := openDatabase(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.close(ctx)) }()
+	s, pool, err := openStore(ctx, c, db)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return call(s)
+}
+
 func bringUpToDate(ctx context.Context, c config.Config, url string) error {
 	if c.AutoMigrate {
 		return migrate.Up(ctx, url)
@@ -96,33 +111,47 @@ func bringUpToDate(ctx context.Context, c config.Config, url string) error {
 var errNoMasterKey = errors.New("ROWLOCK_MASTER_KEY is required with a database of your own: set it to what `openssl rand -base64 32` prints, the same on every node, and keep a copy: without it no stored secret can be read")
 
 // masterKey is the configured one or, with the embedded database, the one in
-// the data directory.
+// the data directory, which is made when it is missing; and those that are
+// accepted for reading.
 func masterKey(c config.Config) (secret.MasterKey, []secret.MasterKey, error) {
-	var previous []secret.MasterKey
-	if c.MasterKeyPrevious != "" {
-		key, err := secret.ParseMasterKey(c.MasterKeyPrevious.Reveal())
-		if err != nil {
-			return key, nil, fmt.Errorf("read ROWLOCK_MASTER_KEY_PREVIOUS: %w", err)
+	if keepsMasterKey(c) {
+		if _, err := secret.LoadOrCreateMasterKey(c.DataDir); err != nil {
+			return secret.MasterKey{}, nil, err
 		}
-		previous = append(previous, key)
 	}
-	switch {
-	case c.MasterKey != "":
-		key, err := secret.ParseMasterKey(c.MasterKey.Reveal())
-		if err != nil {
-			return key, nil, fmt.Errorf("read ROWLOCK_MASTER_KEY: %w", err)
+	return presentKeys(c)()
+}
+
+// presentKeys reads the master keys, and makes none: a process that runs reads
+// them again when they were rotated.
+func presentKeys(c config.Config) secret.MasterKeys {
+	return func() (current secret.MasterKey, previous []secret.MasterKey, err error) {
+		switch {
+		case c.MasterKey != "":
+			if current, err = secret.ParseMasterKey(c.MasterKey.Reveal()); err != nil {
+				return current, nil, fmt.Errorf("read ROWLOCK_MASTER_KEY: %w", err)
+			}
+		case c.Embedded():
+			if current, previous, err = secret.LoadMasterKeys(c.DataDir); err != nil {
+				return current, nil, err
+			}
+		default:
+			return current, nil, errNoMasterKey
 		}
-		return key, previous, nil
-	case c.Embedded():
-		key, err := secret.LoadOrCreateMasterKey(c.DataDir)
-		return key, previous, err
+		if c.MasterKeyPrevious == "" {
+			return current, previous, nil
+		}
+		former, err := secret.ParseMasterKey(c.MasterKeyPrevious.Reveal())
+		if err != nil {
+			return current, nil, fmt.Errorf("read ROWLOCK_MASTER_KEY_PREVIOUS: %w", err)
+		}
+		return current, append(previous, former), nil
 	}
-	return secret.MasterKey{}, nil, errNoMasterKey
 }
 
 // openSealer opens the database's keyset, making it on the first start.
 func openSealer(ctx context.Context, c config.Config, pool *pgxpool.Pool) (*secret.Sealer, error) {
-	current, previous, err := masterKey(c)
+	current, _, err := masterKey(c)
 	if err != nil {
 		return nil, err
 	}
@@ -134,5 +163,5 @@ func openSealer(ctx context.Context, c config.Config, pool *pgxpool.Pool) (*secr
 	if err != nil {
 		return nil, err
 	}
-	return secret.Open(wrapped, current, previous...)
+	return secret.OpenWith(wrapped, presentKeys(c))
 }

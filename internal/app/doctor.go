@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/migrate"
 	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
@@ -197,16 +197,40 @@ func (d *doctor) keyset(ctx context.Context, c config.Config, pool *pgxpool.Pool
 	if err != nil {
 		return // told already
 	}
-	var wrapped []byte
-	err = pool.QueryRow(ctx, `SELECT wrapped FROM keyset`).Scan(&wrapped)
-	if errors.Is(err, pgx.ErrNoRows) {
+	state, err := store.StoredKeyset(ctx, pool)
+	if errors.Is(err, gateway.ErrNotFound) {
 		d.warn("keyset", "nothing there yet: serve makes it")
 		return
 	}
+	var sealer *secret.Sealer
 	if err == nil {
-		_, err = secret.Open(wrapped, current, previous...)
+		sealer, err = secret.Open(state.Wrapped, current, previous...)
 	}
-	d.tell("keyset", "opens with the master key", err)
+	if err != nil {
+		d.tell("keyset", "", err)
+		return
+	}
+	d.tell("keyset", fmt.Sprintf("opens with the master key; key %s is in use for %s; %d older kept for reading",
+		sealer.KeyID(), age(state.Age), len(sealer.KeyIDs())-1), nil)
+	switch {
+	case state.Unfinished():
+		d.warn("keyset", "a rotation was begun and did not come to its end: run `rowlock keys rotate` again")
+	case sealer.Outdated():
+		d.warn("keyset", "opens with the former master key alone: run `rowlock keys rotate`, then take ROWLOCK_MASTER_KEY_PREVIOUS out")
+	}
+}
+
+// age is how long something has lasted, as people say it.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Hour:
+		return "less than an hour"
+	case d < 2*day:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	default:
+		return fmt.Sprintf("%d days", d/day)
+	}
 }
 
 func (d *doctor) version(number int, err error) {

@@ -24,7 +24,7 @@ var (
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
-		"internal/endpoint", "internal/notify", "internal/reconcile", "internal/retain", "internal/source",
+		"internal/endpoint", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
 	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/body", "internal/server/problem"})
@@ -40,6 +40,7 @@ var rooms = map[string][]string{
 	"internal/config":    {"internal/gateway"},
 	"internal/egress":    {"internal/gateway"},
 	"internal/job":       {"internal/gateway"},
+	"internal/farside":   nil,
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
 	"internal/secret":    {"internal/gateway"},
@@ -62,8 +63,10 @@ var rooms = map[string][]string{
 	"internal/deliver":   useCase,
 	"internal/endpoint":  useCase,
 	"internal/notify":    useCase,
+	"internal/operate":   useCase,
 	"internal/reconcile": useCase,
 	"internal/retain":    useCase,
+	"internal/rotate":    useCase,
 	"internal/source":    useCase,
 
 	// What a source's settings mean, for who edits them and who obeys them.
@@ -96,10 +99,12 @@ var useCase = slices.Concat(leaves, []string{"internal/source/settings", "intern
 
 // libraries names modules that only some rooms may touch, and where.
 var libraries = map[string][]string{
+	"cel.dev":                  {"internal/rule"},
 	"github.com/jackc/pgx":     {"internal/app", "internal/bench", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
 	"github.com/labstack/echo": {"internal/server"},
 	"github.com/riverqueue":    {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
 	"github.com/spf13/cobra":   {"cmd"},
+	"riverqueue.com":           {"internal/app"},
 	"github.com/wneessen":      {"internal/notify"},
 }
 

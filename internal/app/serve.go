@@ -74,7 +74,11 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 
 // run starts the parts and waits for the end.
 func (v *services) run(ctx context.Context, o ServeOptions, db *database) error {
-	http, err := server.New(v.serverDeps(o)) //nolint:contextcheck // handlers have their request's
+	deps, err := v.serverDeps(o)
+	if err != nil {
+		return err
+	}
+	http, err := server.New(deps) //nolint:contextcheck // handlers have their request's
 	if err != nil {
 		return err
 	}
@@ -186,17 +190,18 @@ func (r *running) tell(what string, limit time.Duration, do func(context.Context
 	}
 }
 
-func (v *services) serverDeps(o ServeOptions) server.Deps {
+func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
+	jobs, err := jobConsole(v.workers, o.Log)
 	return server.Deps{
 		ServeWeb: o.Roles.Web, ServeAPI: o.Roles.API, ServeIngest: o.Roles.Ingest, Kit: o.Kit,
 		Listen: string(o.Config.Listen), MetricsListen: string(o.Config.MetricsListen),
 		BaseURL: string(o.Config.BaseURL), TrustedProxies: o.Config.TrustedProxies,
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
-		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver,
+		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate,
 		Endpoints: v.endpoints, Sources: v.sources, Notify: v.notify,
 		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention,
-		Ready: v.checks(), Now: v.clock.Now, Log: o.Log,
-	}
+		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
+	}, err
 }
 
 // checks are what must hold for this process to get traffic.

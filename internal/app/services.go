@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -45,6 +47,7 @@ type services struct {
 	accept    *accept.Service
 	decide    *decide.Service
 	deliver   *deliver.Service
+	operate   *operate.Service
 	retain    *retain.Service
 	workers   *river.Client[pgx.Tx]
 }
@@ -72,6 +75,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		UserAgent:    "Rowlock/" + o.Version,
 	})
 	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
+	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
 	var committed func([]gateway.EventID)
 	if o.Roles.Worker {
 		committed = v.decide.Offer
@@ -88,7 +92,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	})
 	var err error
 	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
-		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver, Notify: v.notify,
+		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver, Notify: v.notify, Operate: v.operate,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)
@@ -133,6 +137,9 @@ func ownAddresses(ctx context.Context, c config.Config, databaseURL string) []ne
 	}
 	if parsed, err := pgx.ParseConfig(databaseURL); err == nil {
 		own = append(own, hostAddresses(ctx, parsed.Host, strconv.Itoa(int(parsed.Port)))...)
+		for _, other := range parsed.Fallbacks { // of a database with several hosts
+			own = append(own, hostAddresses(ctx, other.Host, strconv.Itoa(int(other.Port)))...)
+		}
 	}
 	if base, err := url.Parse(string(c.BaseURL)); err == nil && base.Port() != "" {
 		own = append(own, hostAddresses(ctx, base.Hostname(), base.Port())...)
@@ -154,10 +161,15 @@ func listenAddress(ctx context.Context, listen string) []netip.AddrPort {
 // resolveTimeout bounds one look-up of a name of our own at the start.
 const resolveTimeout = 2 * time.Second
 
+// hostAddresses are a host's. A database behind a socket's path is on this
+// machine, and may listen on any of its addresses.
 func hostAddresses(ctx context.Context, host, port string) []netip.AddrPort {
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return nil
+	}
+	if filepath.IsAbs(host) {
+		return []netip.AddrPort{netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(number))}
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()

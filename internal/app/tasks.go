@@ -11,7 +11,9 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/retain"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 const (
@@ -38,6 +40,7 @@ func (v *services) tasks(roles Roles) []task {
 	all := []task{
 		{"beat", beatEvery, v.beat},
 		{"make days", retain.Every, v.retain.MakeDays},
+		{"follow the keyset", store.FollowKeysetEvery, v.store.FollowKeyset},
 	}
 	if !roles.Worker {
 		return all
@@ -45,6 +48,10 @@ func (v *services) tasks(roles Roles) []task {
 	return append(all,
 		task{"ring alarms", deliver.AlarmEvery, func(ctx context.Context) error {
 			_, err := v.deliver.RingAlarms(ctx)
+			return err
+		}},
+		task{"sweep operations", operate.SweepEvery, func(ctx context.Context) error {
+			_, err := v.operate.Sweep(ctx)
 			return err
 		}},
 		task{"sweep events", decide.SweepEvery, func(ctx context.Context) error {
@@ -55,6 +62,7 @@ func (v *services) tasks(roles Roles) []task {
 			_, err := v.deliver.RepairLanes(ctx)
 			return err
 		}},
+		task{"hand on what stalled", deliver.RepairEvery, v.deliver.HandOnStalled},
 		task{"release held events", deliver.RepairEvery, v.sources.ReleaseHeld},
 		task{"empty deleted endpoints", endpoint.EmptyEvery, v.endpoints.EmptyDeleted},
 		task{"trim requests", retain.TrimEvery, v.retain.TrimRequests},
@@ -62,7 +70,9 @@ func (v *services) tasks(roles Roles) []task {
 		task{"drop days", retain.Every, v.retain.DropDays},
 		task{"prune keys", retain.PruneEvery, v.retain.PruneKeys},
 		task{"prune rollups", retain.Every, v.retain.PruneRollups},
+		task{"prune dismissals", retain.Every, v.retain.PruneDismissals},
 		task{"prune sessions", account.PruneEvery, v.accounts.Prune},
+		task{"write alerts", notify.AlertEvery, v.notify.Alert},
 		task{"wake late mails", notify.LateEvery, v.notify.WakeLate},
 		task{"prune mails", notify.PruneEvery, v.notify.Prune},
 		task{"forget nodes", retain.Every, func(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -34,6 +35,7 @@ type Options struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Operate   *operate.Service
 
 	Now func() time.Time
 	Log *slog.Logger
@@ -59,6 +61,7 @@ func Install(e *echo.Echo, o Options) *API {
 	a := &API{Options: o}
 	a.huma = humaecho.NewWithGroup(e, e.Group(Prefix), newConfig(o))
 	a.addRoutes()
+	a.addOwnEvents()
 	a.completeForms()
 	a.serveDocs(e)
 	return a

@@ -20,7 +20,7 @@ type attemptView struct {
 	Number     int                `json:"number" doc:"1 for the first."`
 	Trigger    gateway.Trigger    `json:"trigger" enum:"auto,manual,recover,test" doc:"What started it."`
 	StartedAt  timestamp          `json:"started_at"`
-	DurationMS float64            `json:"duration_ms"`
+	DurationMS float64            `json:"duration_ms" doc:"How long all of it took."`
 	Timing     timingView         `json:"timing" doc:"How long its parts took; a part that did not happen is 0."`
 	Outcome    gateway.Outcome    `json:"outcome" enum:"succeeded,rejected,unreachable,unknown"`
 	ErrorKind  *gateway.ErrorKind `json:"error_kind,omitempty" enum:"dns,connect,tls,timeout,reset,blocked,too_large,protocol" doc:"Why no answer came."`
@@ -33,10 +33,10 @@ type attemptView struct {
 }
 
 type timingView struct {
-	DNSMS       float64 `json:"dns_ms"`
-	ConnectMS   float64 `json:"connect_ms"`
-	TLSMS       float64 `json:"tls_ms"`
-	FirstByteMS float64 `json:"first_byte_ms"`
+	DNSMS       float64 `json:"dns_ms" doc:"Looking the name up."`
+	ConnectMS   float64 `json:"connect_ms" doc:"Connecting to the address."`
+	TLSMS       float64 `json:"tls_ms" doc:"The TLS handshake."`
+	FirstByteMS float64 `json:"first_byte_ms" doc:"From the request until the answer began."`
 }
 
 func viewAttempt(a gateway.Attempt) attemptView {
@@ -60,6 +60,7 @@ type listAttemptsInput struct {
 	Endpoint string `query:"endpoint" doc:"Only to this endpoint, by id or uid."`
 	Delivery string `query:"delivery" doc:"Only of this delivery."`
 	Outcome  string `query:"outcome" enum:"succeeded,rejected,unreachable,unknown" doc:"Only those that ended so."`
+	Kind     string `query:"error_kind" enum:"dns,connect,tls,timeout,reset,blocked,too_large,protocol" doc:"Only those to which no answer came, for this reason."`
 }
 
 func (a *API) listAttempts(ctx context.Context, who caller, in *listAttemptsInput) (*listReply[attemptView], error) {
@@ -71,6 +72,9 @@ func (a *API) listAttempts(ctx context.Context, who caller, in *listAttemptsInpu
 		return nil, err
 	}
 	filter := store.AttemptFilter{Outcome: gateway.Outcome(in.Outcome), Since: time.Time(in.Since), Until: time.Time(in.Until)}
+	if in.Kind != "" {
+		filter.Cause = &gateway.Cause{ErrorKind: gateway.ErrorKind(in.Kind)}
+	}
 	if filter.Delivery, err = filterID[gateway.DeliveryID](in.Delivery, "delivery"); err != nil {
 		return nil, err
 	}

@@ -89,10 +89,12 @@ func newRegistry() huma.Registry {
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]string]](), reflect.TypeFor[[]string]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]int]](), reflect.TypeFor[[]int]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[map[string]string]](), reflect.TypeFor[map[string]string]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[RateLimitBody]](), reflect.TypeFor[RateLimitBody]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[AuthBody]](), reflect.TypeFor[AuthBody]())
 	return r
 }
 
-// schemaName names a type in the document: EventView is Event, listOf[EventView]
+// schemaName names a type in the document: EventView is Event, ListOf[EventView]
 // is EventList.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)

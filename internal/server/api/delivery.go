@@ -11,15 +11,19 @@ const deliveryList = "deliveries"
 
 // DeliveryView is one event on its way to one endpoint.
 type DeliveryView struct {
-	ID            gateway.DeliveryID     `json:"id" example:"dlv_06h1m3v9c8x7k2q5n4t6w8y0za"`
-	EventID       gateway.EventID        `json:"event_id"`
-	EndpointID    gateway.EndpointID     `json:"endpoint_id"`
-	Status        gateway.DeliveryStatus `json:"status" enum:"pending,sending,held,delivered,failed,suppressed,cancelled,expired" doc:"How far it got. Held is open, and its endpoint is not active."`
-	AttemptCount  int                    `json:"attempt_count"`
-	LastOutcome   *gateway.Outcome       `json:"last_outcome,omitempty" enum:"succeeded,rejected,unreachable,unknown"`
-	NextAttemptAt *timestamp             `json:"next_attempt_at,omitempty" doc:"When the next attempt is due."`
-	CreatedAt     timestamp              `json:"created_at"`
-	ClosedAt      *timestamp             `json:"closed_at,omitempty" doc:"When it was delivered or given up."`
+	ID             gateway.DeliveryID     `json:"id" example:"dlv_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	EventID        gateway.EventID        `json:"event_id"`
+	EndpointID     gateway.EndpointID     `json:"endpoint_id"`
+	Status         gateway.DeliveryStatus `json:"status" enum:"pending,sending,held,delivered,failed,suppressed,cancelled,expired" doc:"How far it got. Held is open, and its endpoint is not active."`
+	AttemptCount   int                    `json:"attempt_count"`
+	LastOutcome    *gateway.Outcome       `json:"last_outcome,omitempty" enum:"succeeded,rejected,unreachable,unknown"`
+	LastErrorKind  *gateway.ErrorKind     `json:"last_error_kind,omitempty" enum:"dns,connect,tls,timeout,reset,blocked,too_large,protocol,disabled" doc:"Why the last attempt got no answer. Disabled: none was made, since the endpoint was disabled and its failover got the event."`
+	LastStatusCode *int                   `json:"last_status_code,omitempty" doc:"What the last attempt was answered."`
+	NextAttemptAt  *timestamp             `json:"next_attempt_at,omitempty" doc:"When the next attempt is due."`
+	CreatedAt      timestamp              `json:"created_at"`
+	ClosedAt       *timestamp             `json:"closed_at,omitempty" doc:"When it was delivered or given up."`
+	FailoverOf     *gateway.EndpointID    `json:"failover_of,omitempty" doc:"The endpoint that could not be given the event, when this delivery was made in its place."`
+	FailoverTo     *gateway.EndpointID    `json:"failover_to,omitempty" doc:"The endpoint that has got the event since this delivery failed, or had it already."`
 }
 
 // deliveryDetailView is a delivery with its attempts.
@@ -32,8 +36,9 @@ type deliveryDetailView struct {
 func viewDelivery(d gateway.Delivery) DeliveryView {
 	return DeliveryView{
 		ID: d.ID, EventID: d.EventID, EndpointID: d.EndpointID, Status: d.Status,
-		AttemptCount: d.Attempts, LastOutcome: d.LastOutcome, NextAttemptAt: optionalTime(d.NextAttemptAt),
-		CreatedAt: timestamp(d.CreatedAt), ClosedAt: optionalTime(d.ClosedAt),
+		AttemptCount: d.Attempts, LastOutcome: d.LastOutcome,
+		LastErrorKind: optional(d.LastCause.ErrorKind), LastStatusCode: optional(d.LastCause.StatusCode), NextAttemptAt: optionalTime(d.NextAttemptAt),
+		CreatedAt: timestamp(d.CreatedAt), ClosedAt: optionalTime(d.ClosedAt), FailoverOf: d.FailoverOf, FailoverTo: d.FailoverTo,
 	}
 }
 
@@ -57,6 +62,8 @@ type listDeliveriesInput struct {
 	Event    string `query:"event" doc:"Only of this event."`
 	Status   string `query:"status" enum:"pending,sending,held,delivered,failed,suppressed,cancelled,expired" doc:"Only in this status. Pending leaves held ones out."`
 	Outcome  string `query:"outcome" enum:"succeeded,rejected,unreachable,unknown" doc:"Only those whose last attempt ended so."`
+
+	Operation string `query:"operation" doc:"Only those that this bulk operation opened last."`
 }
 
 func (a *API) listDeliveries(ctx context.Context, who caller, in *listDeliveriesInput) (*listReply[DeliveryView], error) {
@@ -69,6 +76,9 @@ func (a *API) listDeliveries(ctx context.Context, who caller, in *listDeliveries
 		return nil, err
 	}
 	if filter.Endpoint, err = a.endpointFilter(ctx, who, in.Endpoint); err != nil {
+		return nil, err
+	}
+	if filter.Operation, err = filterID[gateway.OperationID](in.Operation, "operation"); err != nil {
 		return nil, err
 	}
 	deliveries, err := a.Store.Deliveries(ctx, who.account(), filter, p)

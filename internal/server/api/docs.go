@@ -27,6 +27,7 @@ type docsView struct {
 	Title, Version string
 	Introduction   []string
 	Sections       []docsSection
+	OwnEvents      []docsEvent
 	Schemas        []docsSchema
 	Problems       []problem.Meaning
 }
@@ -47,6 +48,9 @@ type docsOperation struct {
 	Answers                   []docsAnswer
 	Example                   string
 }
+
+// docsEvent is one of Rowlock's own events.
+type docsEvent struct{ Type, Text, Schema string }
 
 // docsAnswer is one status that an operation answers with.
 type docsAnswer struct {
@@ -92,6 +96,9 @@ func (a *API) docsView() docsView {
 			}
 		}
 		view.Sections = append(view.Sections, section)
+	}
+	for _, e := range ownEvents {
+		view.OwnEvents = append(view.OwnEvents, docsEvent{e.name, e.about, schemaName(e.data, "")})
 	}
 	schemas := doc.Components.Schemas.Map()
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {

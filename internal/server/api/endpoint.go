@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 
+	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
@@ -10,29 +12,35 @@ const endpointList = "endpoints"
 
 // EndpointView is where events go to.
 type EndpointView struct {
-	ID                  gateway.EndpointID    `json:"id" example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
-	UID                 *string               `json:"uid,omitempty" doc:"Your own name for it; it can stand for the id in every path."`
-	URL                 string                `json:"url" example:"https://example.com/hooks"`
-	Description         string                `json:"description"`
-	EventTypes          []string              `json:"event_types" nullable:"false" doc:"What it asks for; none asks for everything."`
-	Headers             map[string]string     `json:"headers" doc:"Its own headers. Their values are shown to keys with the scope manage."`
-	RetrySchedule       *[]string             `json:"retry_schedule,omitempty" nullable:"false" doc:"The waits between attempts; left out: the server's."`
-	Timeout             *string               `json:"timeout,omitempty" doc:"How long one attempt may take; left out: the server's."`
-	MaxInFlight         int                   `json:"max_in_flight"`
-	StopOn              []int                 `json:"stop_on" nullable:"false" doc:"Status codes that end the retries."`
-	State               gateway.EndpointState `json:"state" enum:"active,paused,disabled" doc:"Paused by a person, or disabled by Rowlock."`
-	DisabledReason      string                `json:"disabled_reason,omitempty"`
-	StateChangedAt      timestamp             `json:"state_changed_at"`
-	ConsecutiveFailures int                   `json:"consecutive_failures"`
-	CreatedAt           timestamp             `json:"created_at"`
-	UpdatedAt           timestamp             `json:"updated_at"`
+	ID                  gateway.EndpointID       `json:"id" example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	UID                 *string                  `json:"uid,omitempty" doc:"Your own name for it; it can stand for the id in every path."`
+	URL                 string                   `json:"url" example:"https://example.com/hooks"`
+	Description         string                   `json:"description"`
+	EventTypes          []string                 `json:"event_types" nullable:"false" doc:"What it asks for; none asks for everything but rowlock.*."`
+	Headers             map[string]string        `json:"headers" doc:"Its own headers. Their values are shown to keys with the scope manage."`
+	RetrySchedule       *[]string                `json:"retry_schedule,omitempty" nullable:"false" doc:"The waits between attempts; left out: the server's."`
+	Timeout             *string                  `json:"timeout,omitempty" doc:"How long one attempt may take; left out: the server's."`
+	MaxInFlight         int                      `json:"max_in_flight" doc:"How many sends may be under way at once."`
+	StopOn              []int                    `json:"stop_on" nullable:"false" doc:"Status codes that end the retries."`
+	Filter              string                   `json:"filter,omitempty" doc:"What an event must meet besides its type."`
+	RateLimit           *RateLimitBody           `json:"rate_limit,omitempty" doc:"How many sends may begin within a second; left out: no limit."`
+	Failover            *gateway.EndpointID      `json:"failover,omitempty" doc:"Who gets what this one could not be given."`
+	Signature           gateway.SignatureVersion `json:"signature" enum:"v1,v1a" doc:"How new secrets sign: with HMAC-SHA256, or with Ed25519."`
+	PublicKeys          []string                 `json:"public_keys,omitempty" nullable:"false" doc:"What verifies signatures v1a, newest first: those of all live keys. Left out where none signs so." example:"[\"whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=\"]"`
+	Auth                *AuthView                `json:"auth,omitempty" doc:"What is sent in the Authorization header, without its words."`
+	State               gateway.EndpointState    `json:"state" enum:"active,paused,disabled" doc:"Paused by a person, or disabled by Rowlock."`
+	DisabledReason      string                   `json:"disabled_reason,omitempty" doc:"Why Rowlock disabled it."`
+	StateChangedAt      timestamp                `json:"state_changed_at"`
+	ConsecutiveFailures int                      `json:"consecutive_failures" doc:"Counted failures in a row: at most one a second counts."`
+	CreatedAt           timestamp                `json:"created_at"`
+	UpdatedAt           timestamp                `json:"updated_at"`
 }
 
 // createdEndpointView is a new endpoint, with its secret.
 type createdEndpointView struct {
 	EndpointView
 
-	Secret string `json:"secret" doc:"Verifies what the endpoint receives." example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
+	Secret string `json:"secret,omitempty" doc:"Verifies what the endpoint receives; of v1a, public_keys do." example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"`
 }
 
 // endpointViewer shows endpoints as the caller may see them: headers of one's
@@ -45,6 +53,8 @@ func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
 			EventTypes: notNil(e.EventTypes), Headers: ownHeaders(e.Headers, secrets),
 			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: optionalDurationText(e.Timeout),
 			MaxInFlight: e.MaxInFlight, StopOn: notNil(e.StopOn),
+			Filter: e.Filter, RateLimit: rateLimit(e.RatePerSecond), Failover: e.Failover,
+			Signature: e.Signature, Auth: viewAuth(e.Auth),
 			State: e.State, DisabledReason: e.DisabledReason, StateChangedAt: timestamp(e.StateChangedAt),
 			ConsecutiveFailures: e.ConsecutiveFailures,
 			CreatedAt:           timestamp(e.CreatedAt), UpdatedAt: timestamp(e.UpdatedAt),
@@ -85,11 +95,26 @@ func (a *API) listEndpoints(ctx context.Context, who caller, in *PageQuery) (*li
 		return nil, err
 	}
 	position := func(e gateway.Endpoint) []byte { return idCursor(e.ID) }
-	return reply(endpointList, *in, endpoints, position, endpointViewer(who)), nil
+	shown := reply(endpointList, *in, endpoints, position, endpointViewer(who))
+	return shown, a.addPublicKeys(ctx, who, shown.Body.Data)
+}
+
+// addPublicKeys adds to endpoints what verifies their signatures where that is
+// no secret.
+func (a *API) addPublicKeys(ctx context.Context, who caller, shown []EndpointView) error {
+	ids := make([]gateway.EndpointID, len(shown))
+	for i := range shown {
+		ids[i] = shown[i].ID
+	}
+	keys, err := a.Store.EndpointPublicKeys(ctx, who.account(), ids)
+	for i := range shown {
+		shown[i].PublicKeys = keys[shown[i].ID]
+	}
+	return err
 }
 
 func (a *API) createEndpoint(ctx context.Context, who caller, _ *nothing, body newEndpointBody) (*objectReply[createdEndpointView], error) {
-	input, err := body.input()
+	input, err := a.endpointInput(ctx, who, body.EndpointBody, body.input)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +123,9 @@ func (a *API) createEndpoint(ctx context.Context, who caller, _ *nothing, body n
 		return nil, err
 	}
 	view := createdEndpointView{endpointViewer(who)(created), secret.Value}
+	if secret.Public != "" {
+		view.PublicKeys = []string{secret.Public}
+	}
 	return &objectReply[createdEndpointView]{view}, nil
 }
 
@@ -109,7 +137,7 @@ func (a *API) getEndpoint(ctx context.Context, who caller, in *endpointPath) (*o
 
 func (a *API) updateEndpoint(ctx context.Context, who caller, in *endpointPath, body changeEndpointBody) (*objectReply[EndpointView], error) {
 	return a.onEndpoint(ctx, who, in, func(id gateway.EndpointID) (gateway.Endpoint, error) {
-		input, err := body.input()
+		input, err := a.endpointInput(ctx, who, body.EndpointBody, body.input)
 		if err != nil {
 			return gateway.Endpoint{}, err
 		}
@@ -144,5 +172,28 @@ func (a *API) onEndpoint(ctx context.Context, who caller, in *endpointPath, act 
 		return nil, err
 	}
 	e, err := act(id)
-	return object(e, err, endpointViewer(who))
+	if err != nil {
+		return nil, err
+	}
+	shown := []EndpointView{endpointViewer(who)(e)}
+	err = a.addPublicKeys(ctx, who, shown)
+	return &objectReply[EndpointView]{shown[0]}, err
+}
+
+// endpointInput is what the use case takes, with the failover endpoint looked
+// up. One that is not there is said to be wrong in the body: the path is right.
+func (a *API) endpointInput(ctx context.Context, who caller, body EndpointBody, read func() (endpoint.Input, error)) (endpoint.Input, error) {
+	in, err := read()
+	if err != nil || !body.Failover.Given {
+		return in, err
+	}
+	in.Failover = new(gateway.EndpointID)
+	if body.Failover.Null {
+		return in, nil
+	}
+	*in.Failover, err = a.endpointID(ctx, who, body.Failover.Value)
+	if errors.Is(err, gateway.ErrNotFound) {
+		err = gateway.Invalid("failover", "names no endpoint of this account")
+	}
+	return in, err
 }

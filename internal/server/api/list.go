@@ -30,15 +30,16 @@ func (t TimeQuery) check() error {
 	return nil
 }
 
-// listOf is one part of a list, newest first.
-type listOf[V any] struct {
+// ListOf is one part of a list, newest first. It is exported for the library,
+// which sees no others where a type has them in it.
+type ListOf[V any] struct {
 	Data []V `json:"data" nullable:"false"`
 	// NextCursor is null at the end.
 	NextCursor *string `json:"next_cursor" doc:"Where the next part begins; null at the end."`
 }
 
 // listReply answers with a part of a list.
-type listReply[V any] struct{ Body listOf[V] }
+type listReply[V any] struct{ Body ListOf[V] }
 
 // page turns the parameters into what the store wants. It asks for one more
 // than shown, which tells whether there is a next part.
@@ -67,7 +68,7 @@ func idCursor[I gateway.AnyID](id I) []byte {
 
 // reply shapes a part of a list from one row more than shown.
 func reply[R, V any](list string, q PageQuery, rows []R, position func(R) []byte, view func(R) V) *listReply[V] {
-	out := &listReply[V]{Body: listOf[V]{Data: make([]V, 0, min(len(rows), q.Limit))}}
+	out := &listReply[V]{Body: ListOf[V]{Data: make([]V, 0, min(len(rows), q.Limit))}}
 	if len(rows) > q.Limit {
 		rows = rows[:q.Limit]
 		next := encodeCursor(list, position(rows[q.Limit-1]))

@@ -29,7 +29,9 @@ const (
 	tagEndpoints  = "Endpoints"
 	tagDeliveries = "Deliveries"
 	tagAttempts   = "Attempts"
+	tagFailures   = "Failures"
 	tagSources    = "Sources"
+	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
 
@@ -38,7 +40,9 @@ var tags = []*huma.Tag{
 	{Name: tagEndpoints, Description: "Where events go to."},
 	{Name: tagDeliveries, Description: "One event on its way to one endpoint."},
 	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
+	{Name: tagFailures, Description: "Deliveries that failed, in groups of one endpoint and one cause."},
 	{Name: tagSources, Description: "Where providers send to."},
+	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -47,8 +51,11 @@ var tags = []*huma.Tag{
 func (a *API) addRoutes() {
 	a.addEventRoutes()
 	a.addEndpointRoutes()
+	a.addFilterRoutes()
 	a.addDeliveryRoutes()
+	a.addFailureRoutes()
 	a.addSourceRoutes()
+	a.addOperationRoutes()
 	a.addKeyRoutes()
 }
 
@@ -120,6 +127,12 @@ func (a *API) addEndpointRoutes() {
 		id: "deleteEndpoint", tag: tagEndpoints, summary: "Delete an endpoint",
 		about: "Cancels what is still to be sent and keeps the history.",
 	}, a.deleteEndpoint)
+	a.addEndpointActRoutes()
+	a.addEndpointSecretRoutes()
+}
+
+// addEndpointActRoutes adds what is done with an endpoint, and how it does.
+func (a *API) addEndpointActRoutes() {
 	registerJSON(a, route{
 		method: post, path: "/endpoints/{id}/test", scope: manage, status: 200, optional: true, deadline: testDeadline,
 		id: "testEndpoint", tag: tagEndpoints, summary: "Send a test event",
@@ -135,10 +148,18 @@ func (a *API) addEndpointRoutes() {
 		id: "resumeEndpoint", tag: tagEndpoints, summary: "Resume an endpoint",
 		about: "Sends what was held, and zeroes the failures.",
 	}, a.resumeEndpoint)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/send-now", scope: manage, status: 200, optional: true,
+		id: "sendEndpointNow", tag: tagEndpoints, summary: "Send what waits now",
+		about: "Makes every delivery due that waits for a later attempt, at an active endpoint. Schedules stay as they are.",
+	}, a.sendNow)
 	register(a, route{
 		method: get, path: "/endpoints/{id}/stats", scope: read, status: 200,
 		id: "getEndpointStats", tag: tagEndpoints, summary: "Count an endpoint's attempts",
 	}, a.endpointStats)
+}
+
+func (a *API) addEndpointSecretRoutes() {
 	register(a, route{
 		method: get, path: "/endpoints/{id}/secrets", scope: manage, status: 200,
 		id: "listEndpointSecrets", tag: tagEndpoints, summary: "Reveal an endpoint's secrets",
@@ -153,6 +174,11 @@ func (a *API) addEndpointRoutes() {
 		method: post, path: "/endpoints/{id}/secrets/{sid}/end", scope: manage, status: 200, optional: true,
 		id: "endEndpointSecret", tag: tagEndpoints, summary: "End an endpoint's secret now",
 	}, a.endEndpointSecret)
+	registerJSON(a, route{
+		method: post, path: "/endpoints/{id}/secrets/{sid}/extend", scope: manage, status: 200, required: []string{"overlap"},
+		id: "extendEndpointSecret", tag: tagEndpoints, summary: "Let an endpoint's secret end later",
+		about: "For one that is about to end. It signs for the overlap from now on, and never ends sooner than it did.",
+	}, a.extendEndpointSecret)
 }
 
 func (a *API) addDeliveryRoutes() {
@@ -181,6 +207,23 @@ func (a *API) addDeliveryRoutes() {
 		method: get, path: "/attempts/{id}", scope: read, status: 200,
 		id: "getAttempt", tag: tagAttempts, summary: "Get an attempt",
 	}, a.getAttempt)
+}
+
+func (a *API) addFailureRoutes() {
+	register(a, route{
+		method: get, path: "/failures", scope: read, status: 200,
+		id: "listFailures", tag: tagFailures, summary: "Group failed deliveries",
+		about: "By endpoint and cause, the largest group first. The newest 10,000 failed deliveries are looked at.",
+	}, a.listFailures)
+	registerJSON(a, route{
+		method: post, path: "/failures/dismiss", scope: manage, status: 200,
+		id: "dismissFailures", tag: tagFailures, summary: "Dismiss failures",
+		about: "They are not counted as failures any more until the same fails again. Answers with the groups as they are now; those that failed after until are still open.",
+	}, a.dismissFailures)
+	registerJSON(a, route{
+		method: post, path: "/failures/restore", scope: manage, status: 200,
+		id: "restoreFailures", tag: tagFailures, summary: "Open dismissed failures again",
+	}, a.restoreFailures)
 }
 
 func (a *API) addSourceRoutes() {

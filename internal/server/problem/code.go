@@ -30,6 +30,8 @@ const (
 	StateChanged     Code = "state_changed"
 	LastSecret       Code = "last_secret"
 	TooManySecrets   Code = "too_many_secrets"
+	SecretEnded      Code = "secret_ended"
+	SecretEndless    Code = "secret_has_no_end"
 	LimitReached     Code = "limit_reached"
 
 	Expired        Code = "expired"
@@ -89,6 +91,8 @@ var Meanings = []Meaning{
 	{StateChanged, http.StatusConflict, "Not possible in this state", "Read the object again: in its state this cannot be done."},
 	{LastSecret, http.StatusConflict, "The last live secret", "Rotate the secret before you end it."},
 	{TooManySecrets, http.StatusConflict, "Too many live secrets", "End one first, or rotate with a shorter overlap."},
+	{SecretEnded, http.StatusConflict, "The secret has ended", "Nothing is signed with it any more, and nothing will be. Rotate to another one."},
+	{SecretEndless, http.StatusConflict, "The secret has no end", "It signs until it is rotated: there is no end to put off."},
 	{LimitReached, http.StatusConflict, "Limit reached", "The account has as many of these as it may."},
 	{Expired, http.StatusGone, "Expired", "The object's retention is over."},
 	{PayloadDeleted, http.StatusGone, "The payload was deleted", "The event is there; its payload was deleted and cannot be had back."},
@@ -104,7 +108,7 @@ var Meanings = []Meaning{
 	{egress.CodeURLCredentials, http.StatusUnprocessableEntity, "Credentials in the URL", "Take user and password out; a header can carry them."},
 	{egress.CodeURLFragment, http.StatusUnprocessableEntity, "A fragment in the URL", "Take it out: it is never sent."},
 	{egress.CodeURLPlainHTTP, http.StatusUnprocessableEntity, "Plain http", "Use https, or have the network allowed with ROWLOCK_ALLOW_NETWORKS."},
-	{egress.CodeURLAddress, http.StatusUnprocessableEntity, "An address that must not be reached", "Use a public address, or have the network allowed with ROWLOCK_ALLOW_NETWORKS."},
+	{egress.CodeURLAddress, http.StatusUnprocessableEntity, "A forbidden address", "Use a public address. Private ones have to be allowed where Rowlock runs, and some never are."},
 	{KeyReused, http.StatusUnprocessableEntity, "The idempotency key was used for another event", "Use a new key, or send exactly what was sent with it first."},
 	{TooManyEvents, http.StatusUnprocessableEntity, "Too many events", "Send at most 1,000 events in one request."},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests", "Nothing was stored. Try again after the time in Retry-After."},

@@ -48,6 +48,8 @@ var bySentinel = []struct {
 	{gateway.ErrStateChanged, StateChanged},
 	{gateway.ErrLastSecret, LastSecret},
 	{gateway.ErrTooManySecrets, TooManySecrets},
+	{gateway.ErrSecretEnded, SecretEnded},
+	{gateway.ErrSecretEndless, SecretEndless},
 	{gateway.ErrLimitReached, LimitReached},
 	{body.ErrTimeout, RequestTimeout},
 	{body.ErrBroken, BadRequest},

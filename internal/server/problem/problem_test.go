@@ -40,6 +40,8 @@ func TestFromError(t *testing.T) {
 		{gateway.ErrStateChanged, 409, problem.StateChanged},
 		{gateway.ErrLastSecret, 409, problem.LastSecret},
 		{gateway.ErrTooManySecrets, 409, problem.TooManySecrets},
+		{gateway.ErrSecretEnded, 409, problem.SecretEnded},
+		{gateway.ErrSecretEndless, 409, problem.SecretEndless},
 		{gateway.ErrLimitReached, 409, problem.LimitReached},
 		{gateway.ErrRateLimited, 429, problem.RateLimited},
 		{gateway.ErrOverloaded, 503, problem.Overloaded},

@@ -25,6 +25,7 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/server"
@@ -53,6 +54,7 @@ type bundle struct {
 	store   *store.Store
 	clock   *clock.Clock
 	decide  *decide.Service
+	operate *operate.Service
 	account *account.Service
 	log     *logBuffer
 	client  *http.Client
@@ -96,6 +98,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	})
 	accepting := accept.New(accept.Options{Store: b.store, Clock: b.clock, Log: log})
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: "n1"})
+	b.operate = operate.New(operate.Options{Store: b.store, Clock: b.clock})
 	b.account = account.NewService(account.Options{Store: b.store, Clock: b.clock, Signup: config.SignupOpen})
 	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log})
 	if err != nil {
@@ -109,7 +112,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	return server.Deps{
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
-		Accept: accepting, Decide: b.decide, Deliver: sending,
+		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate,
 		Endpoints: endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
 		Sources:   source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
 		Notify:    mails, Retention: 720 * time.Hour,

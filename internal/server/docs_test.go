@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -153,5 +154,32 @@ func TestDocsPage(t *testing.T) {
 	style := b.send(t, http.MethodGet, b.url+"/api/docs/docs.css", nil)
 	if style.StatusCode != http.StatusOK || !strings.HasPrefix(style.Header.Get("Content-Type"), "text/css") {
 		t.Errorf("style: %d %v", style.StatusCode, style.Header)
+	}
+}
+
+// Rowlock's own events are told with their data, in the document and on its
+// page.
+func TestOwnEventsAreDocumented(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	document := b.send(t, http.MethodGet, b.url+"/api/openapi.json", nil).object(t)
+	webhooks := document["webhooks"].(object)
+	page := string(b.send(t, http.MethodGet, b.url+"/api/docs", nil).text)
+	for _, name := range []string{
+		gateway.TypeEndpointFailing, gateway.TypeEndpointDisabled, gateway.TypeDeliveryFailed, gateway.TypeDeliveryExpired, gateway.TypeOperationDone,
+	} {
+		if webhooks[name] == nil || !strings.Contains(page, "<code>"+name+"</code>") {
+			t.Errorf("%s is not documented", name)
+		}
+	}
+	for name, fields := range map[string][]string{
+		"EndpointFailingData": {"endpoint_id", "percent", "last_status_code"},
+		"DeliveryFailedData":  {"delivery_id", "event_id", "attempts", "last_outcome"},
+	} {
+		for _, field := range fields {
+			if document["components"].(object)["schemas"].(object)[name].(object)["properties"].(object)[field] == nil {
+				t.Errorf("%s has no %s", name, field)
+			}
+		}
 	}
 }

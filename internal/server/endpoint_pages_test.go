@@ -86,7 +86,7 @@ func TestAddEndpointOnThePage(t *testing.T) {
 	want := object{
 		"url": "https://erp.example.com/hooks", "uid": "erp", "description": "ERP sync\nowned by Mara", "event_types": []any{"order.*", "invoice.paid", "stock.*"},
 		"headers": object{"X-Token": "s3cret", "X-Env": "live"}, "timeout": "10s", "retry_schedule": []any{"5s", "1m30s", "2h"},
-		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "state": "active", "consecutive_failures": 0.0,
+		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "signature": "v1", "state": "active", "consecutive_failures": 0.0,
 	}
 	for _, changes := range []string{"id", "created_at", "updated_at", "state_changed_at"} {
 		delete(got, changes)
@@ -225,7 +225,7 @@ func TestTestEventOnThePage(t *testing.T) {
 	}
 	p := w.addEndpoint(url.Values{"url": {somewhere}})
 	p = w.follow(w.submit(w.get(pathOf(p)+"/test"), `form[action$="/test"]`, url.Values{"type": {"rowlock.test"}}))
-	if got := p.Find("#tested").Text(); !strings.Contains(got, "got no answer") || !strings.Contains(got, "rowlock.test") {
+	if got := p.Find("#tested").Text(); !strings.Contains(got, "did not get through") || !strings.Contains(got, "rowlock.test") {
 		t.Errorf("the page says %q", got)
 	}
 	if other := w.addEndpoint(url.Values{"url": {somewhere}}); w.get(pathOf(other)+"?"+strings.SplitN(p.path, "?", 2)[1]).Find("#tested").Length() != 0 {

@@ -70,6 +70,15 @@ func TestRevealAndEndSecretOnThePage(t *testing.T) {
 	if p := w.get(path); strings.Contains(p.text, first) {
 		t.Error("it is shown twice")
 	}
+	question := w.get(path + "/secrets/" + previous + "/extend")
+	w.submit(question, `form[action$="/extend"]`, url.Values{"overlap": {"0s"}}).wantStatus(http.StatusUnprocessableEntity)
+	p = w.follow(w.submit(question, `form[action$="/extend"]`, url.Values{"overlap": {"168h"}}))
+	p.wantToast("Extended. It signs for ")
+	if left := p.Find("#secrets [data-left]").AttrOr("data-left", ""); left != "604800" && left != "604799" {
+		t.Errorf("the older one signs for %s s", left)
+	}
+	w.get(path + "/secrets/" + current + "/extend").wantStatus(http.StatusNotFound)
+	w.follow(w.post(path+"/secrets/"+current+"/extend", url.Values{"overlap": {"1h"}})).wantToast("Not extended: this secret has no end.")
 	p = w.follow(w.submit(w.get(path+"/secrets/"+previous+"/end"), `form[action$="/end"]`, nil))
 	p.wantToast("Ended.")
 	if p.Find("#secrets li").Length() != 1 {
@@ -77,9 +86,11 @@ func TestRevealAndEndSecretOnThePage(t *testing.T) {
 	}
 	w.get(path + "/secrets/" + previous + "/end").wantStatus(http.StatusNotFound)
 	w.follow(w.post(path+"/secrets/"+previous+"/reveal", url.Values{})).wantToast("This secret has ended.")
+	w.follow(w.post(path+"/secrets/"+previous+"/extend", url.Values{"overlap": {"1h"}})).wantToast("Not extended: this secret has ended.")
 	w.follow(w.post(path+"/secrets/"+current+"/end", url.Values{})).wantToast("Not ended")
 	log := w.audited(w.tenant().account, idOf(p))
-	if len(log) < 4 || log[2] != "endpoint.secret.reveal" || !strings.HasPrefix(log[3], "endpoint.secret.end "+previous) {
+	if len(log) < 5 || log[2] != "endpoint.secret.reveal" ||
+		log[3] != "endpoint.secret.extend "+previous+", overlap 168h0m0s" || !strings.HasPrefix(log[4], "endpoint.secret.end "+previous) {
 		t.Errorf("the audit log says %q", log)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 const somewhere = "http://127.0.0.1:1/hooks"
@@ -25,7 +27,7 @@ func TestEndpointLife(t *testing.T) {
 	want := object{
 		"id": made["id"], "uid": "billing", "url": somewhere, "description": "Billing", "event_types": []any{"order.*"},
 		"headers": object{"X-Env": "test"}, "retry_schedule": []any{"1s", "1m30s"}, "timeout": "10s",
-		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "state": "active", "consecutive_failures": 0.0,
+		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "signature": "v1", "state": "active", "consecutive_failures": 0.0,
 		"state_changed_at": made["state_changed_at"], "created_at": made["created_at"], "updated_at": made["updated_at"],
 	}
 	got := n.must(200, http.MethodGet, "/endpoints/"+text(made, "id"), nil)
@@ -99,7 +101,7 @@ func TestEndpointRefuses(t *testing.T) {
 		{`{"URL":"hunter2"}`, 422, "invalid", "body.URL"},
 		{`{"url":"` + somewhere + `","url":"hunter2"}`, 422, "invalid", "body.url"},
 		{`{"url":"` + somewhere + `","consumer":"hunter2"}`, 422, "invalid", "body.consumer"},
-		{`{"url":"` + somewhere + `","filter":"hunter2"}`, 422, "invalid", "body.filter"},
+		{`{"url":"` + somewhere + `","filtre":"hunter2"}`, 422, "invalid", "body.filtre"},
 		{`{"url":"` + somewhere + `","description":"hunter2\u0000"}`, 422, "invalid", "body.description"},
 		{"{\"url\":\"" + somewhere + "\",\"description\":\"hunter2\xff\"}", 422, "invalid", "body.description"},
 		{`{"url":"` + somewhere + `","timeout":"hunter2"}`, 422, "invalid", "body.timeout"},
@@ -163,8 +165,21 @@ func TestEndpointSecrets(t *testing.T) {
 	if live[old]["ends_at"] == nil || live[1-old]["ends_at"] != nil {
 		t.Errorf("ends: %v", live)
 	}
+	extend := "/endpoints/e/secrets/" + text(live[old], "id") + "/extend"
+	if got := n.must(200, http.MethodPost, extend, `{"overlap":"24h"}`); got["id"] != live[old]["id"] || text(got, "ends_at") <= text(live[old], "ends_at") || got["secret"] != nil {
+		t.Errorf("extended: %v, was %v", got, live[old])
+	}
+	n.refused(409, "secret_has_no_end", http.MethodPost, "/endpoints/e/secrets/"+text(live[1-old], "id")+"/extend", `{"overlap":"24h"}`)
+	for _, body := range []string{`{}`, `{"overlap":"0s"}`, `{"overlap":"721h"}`, `{"overlap":"soon"}`, `{"overlap":null}`} {
+		n.refused(422, "invalid", http.MethodPost, extend, body)
+	}
 	n.must(200, http.MethodPost, "/endpoints/e/secrets/"+text(live[old], "id")+"/end", nil)
+	n.refused(409, "secret_ended", http.MethodPost, extend, `{"overlap":"24h"}`)
 	n.refused(409, "last_secret", http.MethodPost, "/endpoints/e/secrets/"+text(live[1-old], "id")+"/end", nil)
+	log, err := n.store.AuditOf(t.Context(), n.account, []string{text(first, "id")}, 100)
+	if err != nil || !slices.ContainsFunc(log, func(e gateway.AuditEntry) bool { return e.Action == "endpoint.secret.reveal" }) {
+		t.Errorf("the audit log does not tell who was shown the secrets: %v, %v", log, err)
+	}
 	n.refused(404, "not_found", http.MethodPost, "/endpoints/e/secrets/sec_x/end", nil)
 	n.refused(422, "invalid", http.MethodPost, "/endpoints/e/secrets/rotate", `{"overlap":"soon"}`)
 	n.refused(422, "invalid", http.MethodPost, "/endpoints/e/secrets/rotate", `{"overlap":"9999h"}`)

@@ -27,7 +27,7 @@ func TestFailuresAreGroupedAndSentAgain(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, withPages)
 	w := b.signedUp(t, "Acme")
-	if p := w.get(w.home + "/failures"); p.Find("#none .empty").Length() != 1 || p.Find("#groups .card").Length() != 0 {
+	if p := w.get(w.home + "/failures"); p.Find("#none .empty").Length() != 1 || p.Find("#groups tbody tr").Length() != 0 {
 		t.Error("nothing failed, and the page does not say so")
 	}
 	n := w.failing()
@@ -81,6 +81,8 @@ func TestFailedListInParts(t *testing.T) {
 	if a, b := first.Find("#failed tbody tr").Length(), second.Find("#failed tbody tr").Length(); a != 50 || b != all-50 {
 		t.Errorf("parts of %d and %d", a, b)
 	}
+	all53 := second.Find("header a[href*='/recover'], .actions a[href*='/recover']").AttrOr("href", "")
+	w.get(all53).wantText("main footer", "Recover 53")
 	if newest := second.Find(".pager a[rel='prev']").AttrOr("href", ""); newest != at {
 		t.Errorf("back to the newest leads to %s", newest)
 	}
@@ -102,4 +104,91 @@ func TestMembersCannotRedeliverFailures(t *testing.T) {
 	}
 	delivery := p.Find("#failed a.cell").AttrOr("href", "")
 	watcher.post(delivery+"/redeliver", url.Values{}).wantStatus(http.StatusForbidden)
+}
+
+// failedInMenu is the number beside Failures in the navigation.
+func (p page) failedInMenu() string {
+	return strings.TrimSpace(p.Find(".nav-count").First().Text())
+}
+
+// What somebody has dismissed is not counted, says why, and is open again when
+// it comes back, or when somebody wants it so.
+func TestFailuresAreDismissed(t *testing.T) {
+	t.Parallel()
+	w := newBundle(t, withPages).signedUp(t, "Acme")
+	n := w.failing()
+	for _, endpoint := range []string{"down", "down", "gone"} {
+		n.must(200, http.MethodPost, "/endpoints/"+endpoint+"/test", nil)
+	}
+	at := w.home + "/failures"
+	p := w.get(at + "?group=none")
+	if p.failedInMenu() != "3" {
+		t.Errorf("%q are counted", p.failedInMenu())
+	}
+	link := p.Find("#groups a[href*='/failures/dismiss'][href*='cause=503']").AttrOr("href", "")
+	question := w.get(link)
+	if !strings.Contains(question.Find("form h1").Text(), "HTTP 503") || !strings.Contains(question.Find("form").Text(), "2 deliveries are not counted") {
+		t.Errorf("asked: %s", question.Find("form").Text())
+	}
+	long := question.Find("form.dialog")
+	fields := fieldsOf(long)
+	fields.Set("note", strings.Repeat("é", 501))
+	if again := w.post(at+"/dismiss", fields); again.status != http.StatusUnprocessableEntity || again.Find("#note[aria-invalid]").Length() != 1 {
+		t.Errorf("a long note: %d", again.status)
+	}
+	fields.Set("note", "they <b>know</b>")
+	back := w.follow(w.post(at+"/dismiss", fields))
+	back.wantToast("Dismissed")
+	if back.failedInMenu() != "1" || back.Find("#groups tbody tr").Length() != 1 || back.Find(".seg a[aria-current]").First().Text() != "Ungrouped" {
+		t.Errorf("%q are counted, %d rows", back.failedInMenu(), back.Find("#groups tbody tr").Length())
+	}
+	w.follow(w.post(at+"/dismiss", fields)).wantToast("Dismissed") // the same is so already
+	w.follow(w.get(link)).wantToast("Nothing to dismiss")
+	dismissed := w.get(at + "?state=dismissed")
+	if told := dismissed.Find("#groups tbody").Text(); !strings.Contains(told, "they <b>know</b>") || !strings.Contains(told, "Dismissed by") {
+		t.Errorf("dismissed: %s", told)
+	}
+	if log := w.get(w.home).Find("main").Text(); !strings.Contains(log, "dismissed failures of") {
+		t.Error("nobody is told who dismissed")
+	}
+	n.must(200, http.MethodPost, "/endpoints/down/test", nil)
+	if p := w.get(at); p.failedInMenu() != "4" || !strings.Contains(p.Find("#groups").Text(), "Back") {
+		t.Errorf("it came back, and %q are counted", p.failedInMenu())
+	}
+	w.follow(w.post(at+"/dismiss", fields)).wantToast("More failed while you looked")
+	fields.Set("seen", "")
+	w.follow(w.post(at+"/dismiss", fields)).wantToast("Dismissed")
+	restore := fieldsOf(w.get(at + "?state=dismissed").Find("#groups form[action$='/failures/restore']").First())
+	w.follow(w.post(at+"/restore", restore)).wantToast("Open again")
+	w.follow(w.post(at+"/restore", restore)).wantToast("open already")
+	if p := w.get(at); p.failedInMenu() != "4" {
+		t.Errorf("opened again, and %q are counted", p.failedInMenu())
+	}
+}
+
+// Whatever an address or a form says that names no failures changes nothing.
+func TestDismissingNothing(t *testing.T) {
+	t.Parallel()
+	w := newBundle(t, withPages).signedUp(t, "Acme")
+	n := w.failing()
+	n.must(200, http.MethodPost, "/endpoints/gone/test", nil)
+	id := text(n.must(200, http.MethodGet, "/endpoints/gone", nil), "id")
+	for _, query := range []string{"", "?cause=x", "?endpoint=x", "?endpoint=" + id + "&cause=x", "?cause=connect&endpoint=x", "?cause=599"} {
+		values, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.follow(w.get(w.home + "/failures/dismiss" + query)).wantToast("Nothing to dismiss")
+		w.follow(w.post(w.home+"/failures/dismiss", values)).wantToast("Nothing to dismiss")
+		w.follow(w.post(w.home+"/failures/restore", values)).wantToast("open")
+	}
+	if p := w.get(w.home + "/failures"); p.failedInMenu() != "1" {
+		t.Errorf("%q are counted", p.failedInMenu())
+	}
+	watcher := w.newMember()
+	if p := watcher.get(w.home + "/failures"); p.Find("#groups a[href*='/dismiss'], #groups a[href*='/recover']").Length() != 0 {
+		t.Error("a member is offered to dismiss")
+	}
+	watcher.post(w.home+"/failures/dismiss", url.Values{"endpoint": {id}}).wantStatus(http.StatusForbidden)
+	watcher.post(w.home+"/failures/restore", url.Values{"endpoint": {id}}).wantStatus(http.StatusForbidden)
 }

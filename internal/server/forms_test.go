@@ -24,7 +24,11 @@ func (b *bundle) document(t *testing.T) object {
 func field(t *testing.T, document object, form, name string) object {
 	t.Helper()
 	schemas := document["components"].(object)["schemas"].(object)
-	found, ok := schemas[form].(object)["properties"].(object)[name].(object)
+	schema, ok := schemas[form].(object)
+	if !ok {
+		t.Fatalf("no schema %s", form)
+	}
+	found, ok := schema["properties"].(object)[name].(object)
 	if !ok {
 		t.Fatalf("%s has no %s", form, name)
 	}
@@ -43,7 +47,7 @@ func TestOpenAPITellsWhatMayBeNull(t *testing.T) {
 	for form, fields := range map[string]map[string]bool{
 		"NewEndpointBody": {
 			"url": false, "uid": true, "description": true, "event_types": true, "headers": true, "retry_schedule": true,
-			"timeout": true, "max_in_flight": true, "stop_on": true, "secret": true,
+			"timeout": true, "max_in_flight": true, "stop_on": true, "secret": true, "signature": true, "auth": true,
 		},
 		"ChangeEndpointBody": {"url": false, "headers": true},
 		"NewSourceBody":      {"name": false, "kind": false, "uid": true, "settings": true, "secret": true},
@@ -53,6 +57,7 @@ func TestOpenAPITellsWhatMayBeNull(t *testing.T) {
 		"RedeliverBody":      {"if_attempts": true},
 		"RedeliverEventBody": {"endpoint": true},
 		"TestSendBody":       {"type": true},
+		"TryFilterBody":      {"filter": false, "event": true, "event_types": true, "limit": true},
 		"PublishBody":        {"type": false, "subject": true, "key": true, "occurred_at": true},
 	} {
 		for name, want := range fields {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/PuerkitoBio/goquery"
 
@@ -31,15 +33,15 @@ func readable(href string) bool {
 }
 
 // kindOfPage is the same for two addresses of the same page, whatever it is
-// narrowed to: its path, and which parameters it has. Kinds of sources have
-// pages of their own.
+// narrowed to: its path, and which parameters it has. Kinds of sources and
+// states of failures have pages of their own.
 func kindOfPage(href string) string {
 	u, err := url.Parse(href)
 	if err != nil {
 		return href
 	}
 	names := slices.Sorted(maps.Keys(u.Query()))
-	return u.Path + "?" + strings.Join(names, "&") + u.Query().Get("kind")
+	return u.Path + "?" + strings.Join(names, "&") + u.Query().Get("kind") + u.Query().Get("state")
 }
 
 // readAll follows every link from some pages on and returns every form that it
@@ -85,6 +87,11 @@ func (p page) forms() []sentForm {
 			}
 		})
 		forms = append(forms, f)
+		for _, button := range form.Find("button[formaction]").EachIter() {
+			other := f
+			other.action, _, _ = strings.Cut(button.AttrOr("formaction", ""), "#")
+			forms = append(forms, other)
+		}
 	})
 	return forms
 }
@@ -114,7 +121,7 @@ func (f sentForm) wantTaken(p page) {
 	switch p.status {
 	case http.StatusSeeOther:
 	case http.StatusUnprocessableEntity:
-		if p.Find("form[action='"+f.action+"']").Length() == 0 {
+		if p.Find("form[action='"+f.action+"'], form [formaction^='"+f.action+"#']").Length() == 0 {
 			p.t.Errorf("%s of %s: the form is not shown again", f.action, f.page)
 		}
 		wrong := p.Find("[aria-invalid='true']")
@@ -143,9 +150,14 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(200, http.MethodPatch, "/endpoints/billing", object{"event_types": []string{"order.*"}})
 	waiting := n.publish(`{"type":"order.created","data":1}`)
 	w.process(t, unwanted, waiting)
+	n.must(200, http.MethodPost, "/endpoints/billing/resume", nil) // its lane has an alarm
 	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "gone"})
 	n.must(200, http.MethodPost, "/endpoints/gone/test", nil)
 	n.must(200, http.MethodPost, "/endpoints/gone/pause", nil)
+	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "seen"})
+	n.must(200, http.MethodPost, "/endpoints/seen/test", nil)
+	n.must(200, http.MethodPost, "/failures/dismiss", object{"endpoint": "seen"})
+	n.postpone(world.ids["endpoints"])
 	n.must(200, http.MethodPost, "/sources/"+world.ids["sources"]+"/pause", nil)
 
 	other := w.newBrowser(t)
@@ -155,6 +167,41 @@ func (w *browser) busy(t *testing.T) (token string) {
 	w.submit(w.get("/instance/invitations"), "#invite", nil).wantStatus(http.StatusSeeOther)
 	_, token, _ = strings.Cut(mail.Find("#body p:contains('/reset/')").Text(), "/reset/")
 	return token
+}
+
+// postpone has what is due at an endpoint fail once and wait for an hour.
+func (n *tenant) postpone(endpoint string) {
+	n.t.Helper()
+	id, err := gateway.ParseID[gateway.EndpointID](endpoint)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	lane, ok, err := n.store.AcquireLane(n.t.Context(), n.account, id, "postpones")
+	if err != nil || !ok {
+		n.t.Fatalf("acquire the lane: %t, %v", ok, err)
+	}
+	err = n.store.InTx(n.t.Context(), func(tx store.Tx) error {
+		taken, err := tx.TakeDue(n.t.Context(), lane, 9)
+		if err != nil || len(taken) == 0 {
+			return errors.Join(err, errors.New("nothing was due"))
+		}
+		var results []store.Result
+		for _, d := range taken {
+			a := gateway.Attempt{
+				DeliveryID: d.ID, N: d.N, AccountID: n.account, EndpointID: id, EventID: d.EventID, Trigger: d.Trigger,
+				StartedAt: n.clock.Now(), Outcome: gateway.OutcomeRejected, StatusCode: http.StatusServiceUnavailable,
+			}
+			results = append(results, store.Result{Attempt: a, Status: gateway.DeliveryPending, NextAttemptAt: n.clock.Now().Add(time.Hour)})
+		}
+		_, err = tx.Record(n.t.Context(), lane, results)
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if _, _, err := n.store.ReleaseLane(n.t.Context(), lane); err != nil {
+		n.t.Fatal(err)
+	}
 }
 
 // undelivered puts a mail there that the mail server did not take.
@@ -182,7 +229,7 @@ func TestEveryFormAnswers(t *testing.T) {
 	w, nobody := b.signedUp(t, "Acme"), b.newBrowser(t)
 	token := w.busy(t)
 	w.undelivered(t, deps)
-	forms := w.readAll(w.home, "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
+	forms := w.readAll(w.home, w.home+"/events?status=no_endpoints", "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
 	entrance := nobody.readAll("/login", "/signup", "/forgot", "/reset/"+token)
 	b.wantEveryRouteOnAPage(t, slices.Concat(forms, entrance))
 	for who, forms := range map[*browser][]sentForm{w: forms, nobody: entrance} {

@@ -29,6 +29,7 @@ func (s *Server) addRoutes() error {
 			Deliver:   s.deps.Deliver,
 			Endpoints: s.deps.Endpoints,
 			Sources:   s.deps.Sources,
+			Operate:   s.deps.Operate,
 			Now:       s.deps.Now,
 			Log:       s.deps.Log,
 			BaseURL:   s.deps.BaseURL,
@@ -52,6 +53,7 @@ func (s *Server) addPages() error {
 		Deliver:   s.deps.Deliver,
 		Endpoints: s.deps.Endpoints,
 		Sources:   s.deps.Sources,
+		Operate:   s.deps.Operate,
 		Notify:    s.deps.Notify,
 		Now:       s.deps.Now,
 		Log:       s.deps.Log,
@@ -59,6 +61,7 @@ func (s *Server) addPages() error {
 		MailOut:   s.deps.MailOut,
 		Retention: s.deps.Retention,
 		Kit:       s.deps.Kit,
+		Jobs:      s.deps.Jobs,
 		Stopping:  s.stopping,
 	})
 	if err != nil {

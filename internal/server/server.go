@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -52,6 +53,9 @@ type Deps struct {
 	// Kit adds the page of all components, for who works on them.
 	Kit bool
 
+	// Jobs is the queue's own console, for the instance's owner; nil for none.
+	Jobs http.Handler
+
 	// Store and the use cases. Those of a role that is off may be nil.
 	Store     *store.Store
 	Accounts  *account.Service
@@ -60,6 +64,7 @@ type Deps struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Operate   *operate.Service
 	Notify    *notify.Service
 
 	// Ready are the checks of /readyz.

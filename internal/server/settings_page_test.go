@@ -104,3 +104,33 @@ func TestAccountIsRenamed(t *testing.T) {
 		t.Errorf("a member's keys: %d", p.status)
 	}
 }
+
+// Each member chooses for themselves what they are told by mail.
+func TestChoosingMails(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	w, other := b.signedUp(t, "Acme"), b.signedUp(t, "Other")
+	at := w.home + "/settings/alerts"
+	chosen := func(p page) (kinds []string) {
+		for _, box := range p.Find("#kinds input[checked]").EachIter() {
+			kinds = append(kinds, box.AttrOr("value", ""))
+		}
+		return kinds
+	}
+	p := w.get(at)
+	if got := chosen(p); !slices.Equal(got, []string{"endpoint.disabled", "endpoint.failing"}) || p.Find("#mail-kept").Length() != 1 {
+		t.Errorf("an owner is told of %v at first", got)
+	}
+	w.follow(w.post(at, url.Values{"kinds": {"operation.done", "delivery.failed"}})).wantToast("Saved")
+	if got := chosen(w.get(at)); !slices.Equal(got, []string{"delivery.failed", "operation.done"}) {
+		t.Errorf("chosen are %v", got)
+	}
+	if got := chosen(other.get(other.home + "/settings/alerts")); len(got) != 2 {
+		t.Errorf("another chose %v", got)
+	}
+	w.post(at, url.Values{"kinds": {"nothing.known"}}).wantStatus(http.StatusUnprocessableEntity)
+	w.follow(w.post(at, nil)).wantToast("Saved")
+	if got := chosen(w.get(at)); len(got) != 0 {
+		t.Errorf("nothing was chosen, and there are %v", got)
+	}
+}

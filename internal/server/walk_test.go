@@ -90,8 +90,10 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	src := n.must(201, http.MethodPost, "/sources", object{"name": "hooks", "kind": "none", "uid": "hooks"})
 	attempt := n.must(200, http.MethodPost, "/endpoints/billing/test", nil)
 	key := text(n.must(201, http.MethodPost, "/api-keys", object{"name": "ci", "scopes": []string{"publish"}}), "id")
+	operation := n.must(202, http.MethodPost, "/endpoints/billing/recover", object{"since": "2026-01-01T00:00:00Z"})
 	return world{n, map[string]string{
-		"endpoints": text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
+		"operations": text(operation, "id"),
+		"endpoints":  text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
 		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
@@ -137,10 +139,18 @@ func (w world) fill(t *testing.T, path string) string {
 var bodies = map[string]string{
 	"publishEvent":       `{"type":"a.b","data":1}`,
 	"publishEvents":      `{"events":[]}`,
+	"tryFilter":          `{"filter":"true"}`,
 	"createEndpoint":     `{"url":"http://127.0.0.1:1/"}`,
 	"createSource":       `{"name":"x","kind":"none"}`,
 	"rotateSourceSecret": `{"secret":"0123456789abcdef"}`,
 	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
+	"dismissFailures":    `{"status_code":599}`,
+	"restoreFailures":    `{"status_code":599}`,
+
+	"extendEndpointSecret": `{"overlap":"24h"}`,
+	"recoverEndpoint":      `{"since":"2026-01-01T00:00:00Z"}`,
+	"redeliverDeliveries":  `{"status":"failed"}`,
+	"processEvents":        `{"status":"no_endpoints"}`,
 }
 
 func bodyFor(o operation) any {
@@ -182,7 +192,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)

@@ -87,7 +87,8 @@
 
 	// The shell has one dialog, which htmx fills with what a link answers.
 	const dialog = $('#dialog');
-	let opener;
+	let opener, changed;
+	on('change', (e) => { changed = e.target.name; }, dialog || new EventTarget());
 	on('close', () => {
 		dialog.replaceChildren();
 		if (opener?.isConnected) opener.focus();
@@ -107,11 +108,13 @@
 	on('htmx:after:swap', (e) => {
 		const { ctx } = e.detail;
 		if (!dialog || ctx.target !== dialog) return;
-		if (!dialog.open) {
-			opener = ctx.sourceElement;
-			closeMenus();
-			dialog.showModal();
+		if (dialog.open) { // it asks anew for what was chosen
+			const again = $$(`[name="${CSS.escape(changed ?? '')}"]`, dialog);
+			return (again.find((e) => e.checked) ?? again[0])?.focus();
 		}
+		opener = ctx.sourceElement;
+		closeMenus();
+		dialog.showModal();
 		const first = '[autofocus], .body :is(input:not([type="hidden"]), select, textarea)';
 		($('[aria-invalid="true"]', dialog) ?? $(first, dialog))?.focus();
 	});
@@ -150,7 +153,9 @@
 		e.textContent = left(Math.round(e.dataset.until - now));
 	}), 1000);
 
-	// ---- rows that are selected
+	// ---- rows that are selected. Meanwhile nothing moves under the reader.
+
+	const selecting = () => $('table[data-select] tbody .check:checked');
 
 	function selection(table) {
 		const bar = document.getElementById(table.dataset.select);
@@ -158,6 +163,7 @@
 		const show = () => {
 			const boxes = $$('tbody .check', table);
 			const n = boxes.filter((box) => box.checked).length;
+			if (stream) live();
 			if (bar) {
 				bar.hidden = !n;
 				$$('[data-n]', bar).forEach((e) => { e.textContent = n; });
@@ -171,6 +177,11 @@
 			if (e.target === all) $$('tbody .check', table).forEach((box) => { box.checked = all.checked; });
 			show();
 		}, table);
+		// Who comes back from what was done with them begins anew.
+		on('pageshow', (e) => {
+			if (e.persisted) $$('.check', table).forEach((box) => { box.checked = false; });
+			show();
+		}, window);
 		show();
 	}
 
@@ -250,6 +261,8 @@
 		});
 	}
 
+	function live() { state(paused ? 'Paused' : selecting() ? 'Paused while rows are selected' : 'Live'); }
+
 	function hush() {
 		clearTimeout(retry);
 		source?.close();
@@ -262,7 +275,7 @@
 		const url = new URL(stream, location);
 		url.searchParams.set('since', since);
 		source = new EventSource(url);
-		source.onopen = () => { failures = 0; state('Live'); };
+		source.onopen = () => { failures = 0; live(); };
 		source.onmessage = (e) => hint(JSON.parse(e.data));
 		source.onerror = () => {
 			state('Reconnecting');
@@ -275,7 +288,7 @@
 	function pause(yes) {
 		paused = yes;
 		if (!stream) return;
-		state(paused ? 'Paused' : 'Live');
+		live();
 		paused ? hush() : listen();
 	}
 
@@ -307,7 +320,7 @@
 	async function refresh() {
 		refreshing = true;
 		const parts = $$('[data-live-refresh]').filter((part) => part.id && topics(part).some((topic) => stale.has(topic)));
-		const ready = paused || document.hidden ? [] : parts.filter((part) => !atWork(part));
+		const ready = paused || document.hidden || selecting() ? [] : parts.filter((part) => !atWork(part));
 		stale = new Set(parts.filter((part) => !ready.includes(part)).flatMap(topics));
 		if (ready.length && htmx) {
 			const [first, ...rest] = ready.map((part) => '#' + CSS.escape(part.id));

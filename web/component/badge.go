@@ -44,8 +44,15 @@ var looks = map[string]look{
 	// Endpoints and sources.
 	"active":   {"ok", "disc", "Active"},
 	"failing":  {"bad", "square", "Failing"},
+	"degraded": {"warn", "quarter", "Degraded"},
 	"paused":   {"idle", "pause", "Paused"},
 	"disabled": {"bad", "ring", "Disabled"},
+
+	// Bulk operations.
+	"counting": {"info", "quarter", "Counting"},
+	"running":  {"info", "half", "Running"},
+	"done":     {"ok", "disc", "Done"},
+	"stopped":  {"idle", "ring", "Stopped"},
 
 	// Secrets and keys.
 	"current":  {"ok", "disc", "Current"},

@@ -48,7 +48,7 @@ func domainStates(t *testing.T) []string {
 
 func TestEveryStateHasALook(t *testing.T) {
 	t.Parallel()
-	states := append(domainStates(t), "retrying", "failing", "current", "previous", "ended", "verified", "none",
+	states := append(domainStates(t), "retrying", "failing", "degraded", "current", "previous", "ended", "verified", "none",
 		"duplicate", "signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_range")
 	if len(states) < 30 {
 		t.Fatalf("found %d states: %v", len(states), states)
@@ -72,7 +72,7 @@ func TestLooksDifferInShape(t *testing.T) {
 	t.Parallel()
 	for _, together := range [][]string{
 		{"pending", "sending", "retrying", "held", "delivered", "failed", "suppressed"},
-		{"active", "failing", "paused", "disabled"},
+		{"active", "degraded", "failing", "paused", "disabled"},
 		{"succeeded", "rejected", "unreachable", "unknown"},
 		{"current", "previous", "ended"},
 	} {

@@ -504,7 +504,7 @@ func (r RadioCards) invalid() templ.Attributes {
 	if r.Error == "" {
 		return nil
 	}
-	return templ.Attributes{"aria-invalid": "true"}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": describedBy(r.Name, "", r.Error)}
 }
 
 func radioCards(r RadioCards) templ.Component {

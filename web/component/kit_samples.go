@@ -53,7 +53,7 @@ var kitStates = []struct {
 	{"Events", []string{"accepted", "processed", "ignored", "duplicate_fact", "stale_fact", "rule_error", "unresolved", "no_endpoints", "held"}},
 	{"Deliveries", []string{"pending", "sending", "retrying", "held", "delivered", "failed", "suppressed", "cancelled", "expired"}},
 	{"Attempts", []string{"succeeded", "rejected", "unreachable", "unknown"}},
-	{"Endpoints and sources", []string{"active", "failing", "paused", "disabled"}},
+	{"Endpoints and sources", []string{"active", "degraded", "failing", "paused", "disabled"}},
 	{"Secrets and keys", []string{"current", "previous", "ended", "revoked"}},
 	{"Requests", []string{"verified", "none", "duplicate", "signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_range"}},
 	{"Not known", []string{"some_new_state", ""}},

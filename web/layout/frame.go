@@ -78,9 +78,11 @@ const (
 	SectionSources    = "sources"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
+	SectionOperations = "operations"
 	SectionKeys       = "keys"
 	SectionSettings   = "settings"
 	SectionAccounts   = "instance-accounts"
+	SectionLanes      = "instance-lanes"
 	SectionMail       = "instance-mail"
 )
 
@@ -113,6 +115,7 @@ func (f Frame) navigation() []group {
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},
 				{SectionDeliveries, "Deliveries", "send", at + "/deliveries", "d"},
+				{SectionOperations, "Operations", "refresh-cw", at + "/operations", "b"},
 			}},
 			group{"Account", []entry{
 				{SectionKeys, "API keys", "key-round", at + "/settings/keys", "k"},
@@ -123,6 +126,7 @@ func (f Frame) navigation() []group {
 	if f.Person.InstanceOwner {
 		groups = append(groups, group{"Instance", []entry{
 			{SectionAccounts, "Accounts", "building-2", "/instance/accounts", ""},
+			{SectionLanes, "Lanes and jobs", "gauge", "/instance/lanes", ""},
 			{SectionMail, "Mail", "mail", "/instance/mail", ""},
 		}})
 	}

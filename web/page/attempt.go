@@ -2,8 +2,10 @@ package page
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/component"
 )
 
@@ -36,6 +38,13 @@ type Attempt struct {
 	// Curl is a command that sends the same request, without secrets; empty
 	// when there is nothing to send.
 	Curl string
+	// Sign is where it is signed afresh; empty where the reader may not have
+	// that. Signed tells that it was just now.
+	Sign   string
+	Signed bool
+	// File is the payload that the command reads, and where it is; empty when
+	// it stands in the command.
+	File, FileHref string
 	// Next says what followed: "next in 5 s".
 	Next string
 	Open bool
@@ -49,17 +58,25 @@ func (a Attempt) line() component.Attempt {
 	}
 }
 
-// panels are the request and the answer.
+// panels are the answer, the request, and the command that sends it once more,
+// which comes first when somebody has just had it signed.
 func (a Attempt) panels() []component.Panel {
 	panels := []component.Panel{{Title: "Request", Body: component.Headers(a.Request)}}
 	if a.Answered {
 		panels = append([]component.Panel{{Title: "Response", Body: attemptResponse(a)}}, panels...)
 	}
-	if a.Curl != "" {
-		panels = append(panels, component.Panel{Title: "cURL", Body: component.Snippet("shell", a.Curl)})
+	command := component.Panel{Title: "cURL", Body: attemptCommand(a)}
+	switch {
+	case a.Signed:
+		panels = append([]component.Panel{command}, panels...)
+	case a.Curl != "":
+		panels = append(panels, command)
 	}
 	return panels
 }
+
+// toFillIn tells that a secret was left out of the command.
+func (a Attempt) toFillIn() bool { return strings.Contains(a.Curl, gateway.Redacted) }
 
 // tabsID is unique on the page.
 func (a Attempt) tabsID() string { return a.ID + "-" + strconv.Itoa(a.N) }

@@ -13,6 +13,8 @@ type Deliveries struct {
 
 	Now  time.Time
 	Path string
+	// Views are the list of deliveries and this one.
+	Views []component.Choice
 	// Outcomes, Causes and Endpoints are the choices of filters, and the texts
 	// what is chosen.
 	Outcomes, Causes, Endpoints          []component.Option

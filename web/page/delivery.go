@@ -35,4 +35,6 @@ type Delivery struct {
 	// Cancel tells that it can be cancelled.
 	Cancel bool
 	Open   bool
+	// Signed tells that a command is shown that only this page has.
+	Signed bool
 }

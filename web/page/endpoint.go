@@ -21,6 +21,20 @@ type Endpoint struct {
 	Endpoint gateway.Endpoint
 	// Manages tells that the reader may change it and see its secrets.
 	Manages bool
+	// State is what EndpointState says.
+	State string
+	// At is how it does at this moment.
+	At EndpointNow
+	// Resumed is set when it was resumed lately and had failures before.
+	Resumed *EndpointResumed
+	// Failures are the open ones.
+	Failures FailureCard
+	// Recover asks before what failed there is sent again; empty when nothing is
+	// open.
+	Recover string
+	// Failover is the endpoint that gets what this one could not be given; its
+	// path is empty when there is none.
+	Failover FailedEndpoint
 	// Trouble is why nothing, or not everything, arrives; nil when all is well.
 	Trouble *EndpointTrouble
 	// Test is the answer to the test event that was just sent; nil is none.
@@ -61,11 +75,8 @@ type EndpointNumbers struct {
 	Attempts, Succeeded, BeforeAttempts, BeforeSucceeded int64
 	// P95 is how long 19 of 20 answers took; zero when none came.
 	P95, BeforeP95 time.Duration
-	// Waiting is how many deliveries are open, WaitingMore that there are more,
-	// and Oldest since when the oldest is; nil when none is.
-	Waiting     int
-	WaitingMore bool
-	Oldest      *time.Time
+	// GaveUp is how many attempts were the last of their delivery and failed.
+	GaveUp, BeforeGaveUp int64
 }
 
 // EndpointChart is what happened over time.
@@ -108,6 +119,9 @@ type EndpointSecret struct {
 	EndsAt *time.Time
 	// Replaced is when the overlap began that ends with EndsAt.
 	Replaced time.Time
+	// Public is what verifies signatures of an Ed25519 key, which is shown to
+	// everybody; empty for a secret that both sides share.
+	Public string
 	// Value is the secret itself where it is shown; empty where it is not.
 	Value string
 }
@@ -192,18 +206,6 @@ func (v Endpoint) delivered() component.Stat {
 	}
 }
 
-// waiting is what is open: held while the endpoint is not active.
-func (v Endpoint) waiting() component.Stat {
-	stat := component.Stat{Label: "Waiting", Value: atLeast(v.Numbers.Waiting, v.Numbers.WaitingMore), Note: "none"}
-	if !v.active() {
-		stat.Label = "Held"
-	}
-	if v.Numbers.Oldest != nil {
-		stat.Note = "oldest " + component.Duration(v.Now.Sub(*v.Numbers.Oldest))
-	}
-	return stat
-}
-
 // succeeded tells that the test was confirmed.
 func (t EndpointTest) succeeded() bool { return t.Outcome == gateway.OutcomeSucceeded }
 
@@ -221,6 +223,8 @@ func (t EndpointTest) title() string {
 	case t.StatusCode != 0:
 		answer := strings.TrimSpace(strconv.Itoa(t.StatusCode) + " " + http.StatusText(t.StatusCode))
 		return "The endpoint answered the test event with " + answer + " in " + took + "."
+	case t.Detail != "":
+		return "The test event did not get through." // the detail says the rest
 	default:
 		return "The test event got no answer in " + took + "."
 	}

@@ -46,7 +46,12 @@ func endpointView() page.Endpoint {
 		},
 		Numbers: page.EndpointNumbers{
 			Attempts: 1000, Succeeded: 613, BeforeAttempts: 100, BeforeSucceeded: 99,
-			P95: 212 * time.Millisecond, BeforeP95: 300 * time.Millisecond, Waiting: 164, Oldest: &oldest,
+			P95: 212 * time.Millisecond, BeforeP95: 300 * time.Millisecond, GaveUp: 9, BeforeGaveUp: 2,
+		},
+		State: string(gateway.EndpointActive),
+		At: page.EndpointNow{
+			Recent: []gateway.Outcome{gateway.OutcomeSucceeded, gateway.OutcomeRejected}, Flow: gateway.Flow{Cap: 4},
+			Waiting: 164, Oldest: &oldest, Due: 12, DueSince: new(endpointNow.Add(-3 * time.Second)), Later: 152, NextAt: new(endpointNow.Add(8 * time.Second)),
 		},
 		Chart: page.EndpointChart{
 			Title: "Last 24 hours", Range: "24h", Bins: []component.Bin{{Label: "16:15 UTC", OK: 9, Retry: 2, Bad: 1}},

@@ -4,13 +4,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/layout"
 )
 
 // EndpointForm is the page on which an endpoint is made or changed. Its fields
-// are texts, as they were entered.
+// are texts, as they were entered; what is secret is never shown again.
 type EndpointForm struct {
 	layout.Frame
 
@@ -21,13 +20,25 @@ type EndpointForm struct {
 	// Action is where the form is posted, Cancel where one gives up.
 	Action, Cancel                                       string
 	URL, Description, EventTypes, Timeout, RetrySchedule string
-	MaxInFlight, StopOn, UID                             string
-	Headers                                              []EndpointHeader
+	MaxInFlight, RateLimit, StopOn, UID                  string
+	// Filter is a CEL expression, TryFilter where the form is posted to try it,
+	// and Tried what came of that; nil before.
+	Filter, TryFilter string
+	Tried             *FilterTrial
+	// Failover is the id of the chosen endpoint, Others are those to choose from.
+	Failover string
+	Others   []component.Option
+	// Signature is the chosen version.
+	Signature string
+	// Auth is the chosen kind, Username what goes with it, and StoredAuth the
+	// kind whose words are kept unless new ones are entered.
+	Auth, Username, StoredAuth string
+	Headers                    []EndpointHeader
 	// ServerTimeout and ServerSchedule are what holds where nothing is entered.
 	ServerTimeout, ServerSchedule string
-	// Advanced opens what is closed at first: something in it is wrong.
-	Advanced bool
-	Errors   Errors
+	// Local tells that the server may send to its own machine.
+	Local  bool
+	Errors Errors
 }
 
 // EndpointHeader is a header of the endpoint's own, in the making.
@@ -40,17 +51,28 @@ const (
 	EndpointURL           = "url"
 	EndpointDescription   = "description"
 	EndpointEventTypes    = "event_types"
+	EndpointFilter        = "filter"
 	EndpointHeaderName    = "header_name"
 	EndpointHeaderValue   = "header_value"
 	EndpointTimeout       = "timeout"
 	EndpointRetrySchedule = "retry_schedule"
 	EndpointMaxInFlight   = "max_in_flight"
+	EndpointRateLimit     = "rate_limit"
 	EndpointStopOn        = "stop_on"
+	EndpointFailover      = "failover"
+	EndpointSignature     = "signature"
+	EndpointAuth          = "auth"
+	EndpointAuthUsername  = "auth_username"
+	EndpointAuthPassword  = "auth_password"
+	EndpointAuthToken     = "auth_token"
 	EndpointUID           = "uid"
 	EndpointSecretField   = "secret"
 	// EndpointHeaders is what is wrong with all headers together.
 	EndpointHeaders = "headers"
 )
+
+// EndpointNoAuth is chosen where nothing is sent in Authorization.
+const EndpointNoAuth = "none"
 
 // EndpointHeaderRow is the name under which is told what is wrong with the nth
 // header, from 0.
@@ -98,13 +120,6 @@ type TestQuestion struct {
 	Types []string
 }
 
-// PauseQuestion asks before an endpoint is paused.
-type PauseQuestion struct {
-	EndpointQuestion
-
-	State gateway.EndpointState
-}
-
 // RotateQuestion asks how to change the signing secret. What was entered is how
 // long the present one goes on signing.
 type RotateQuestion struct {
@@ -112,6 +127,32 @@ type RotateQuestion struct {
 
 	// Older are how long the secrets before it still sign, in words.
 	Older []string
+	// KeyPair tells that it is an Ed25519 key, and no shared secret.
+	KeyPair bool
+}
+
+// example is what a secret of one's own looks like, and form says it in words.
+func (q RotateQuestion) example() string {
+	if q.KeyPair {
+		return "whsk_…"
+	}
+	return "whsec_…"
+}
+
+func (q RotateQuestion) form() string {
+	if q.KeyPair {
+		return "whsk_ and the base64 of an Ed25519 private key. Empty: Rowlock makes one."
+	}
+	return "whsec_ and the base64 of 24 to 64 bytes. Empty: Rowlock makes one."
+}
+
+// ExtendSecretQuestion asks for how long a secret goes on signing. What was
+// entered is how long.
+type ExtendSecretQuestion struct {
+	EndpointQuestion
+
+	// Left is how long it still signs, in words.
+	Left string
 }
 
 // EndSecretQuestion asks before a secret ends.

@@ -40,7 +40,7 @@ func TestEndpointPageNumbers(t *testing.T) {
 	doc := drawn(t, page.EndpointPage(endpointView()))
 	stats := doc.Find("#numbers .stat")
 	for i, want := range []string{
-		"Success, 24h 61.3 % 37.7 pts lower", "p95 latency 212 ms 88 ms faster", "Delivered 613 of 1,000 attempts", "Waiting 164 oldest 5h 16m",
+		"Success, 24h 61.3 % 37.7 pts lower", "p95 latency 212 ms 88 ms faster", "Delivered 613 of 1,000 attempts", "Given up 9 7 more than before",
 	} {
 		if got := words(stats.Eq(i)); got != want {
 			t.Errorf("number %d says %q, want %q", i, got, want)
@@ -123,7 +123,8 @@ func TestEndpointPageTrouble(t *testing.T) {
 	doc := drawn(t, page.EndpointPage(v))
 	wantWords(t, doc, "#trouble", "Disabled since 11:04 UTC.")
 	wantNumber(t, doc, `#trouble form[method="post"][action$="/resume"] button`, 1)
-	wantWords(t, doc, "#numbers", "Held 164")
+	wantWords(t, doc, "#now", "Held 164 until it is resumed")
+	wantWords(t, doc, "#now", "At once 0 nothing is sent")
 	v.Manages = false
 	doc = drawn(t, page.EndpointPage(v))
 	wantNumber(t, doc, "#trouble form", 0)
@@ -145,7 +146,7 @@ func TestEndpointPageShowsATestsAnswer(t *testing.T) {
 	wantNumber(t, doc, "#tested .code", 1)
 	v.Test.Attempt = endpointAttempt(1, gateway.OutcomeUnreachable)
 	doc = drawn(t, page.EndpointPage(v))
-	wantWords(t, doc, "#tested", "The test event got no answer in 125 ms. No complete answer within 15 s.")
+	wantWords(t, doc, "#tested", "The test event did not get through. No complete answer within 15 s.")
 	wantNumber(t, doc, "#tested details", 0)
 }
 

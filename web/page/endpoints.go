@@ -28,7 +28,7 @@ type EndpointRow struct {
 	ID gateway.EndpointID
 	// Name is its description or, if it has none, its address; see EndpointName.
 	Name, Address string
-	// State is one of gateway.EndpointState, or StateFailing.
+	// State is what EndpointState says.
 	State  string
 	Types  []string
 	Recent []gateway.Outcome
@@ -39,17 +39,6 @@ type EndpointRow struct {
 	// Waiting is how many deliveries are open, WaitingMore that there are more.
 	Waiting     int
 	WaitingMore bool
-}
-
-// StateFailing is shown of an active endpoint whose last attempts failed.
-const StateFailing = "failing"
-
-// EndpointState is an endpoint's state as pages show it.
-func EndpointState(e gateway.Endpoint) string {
-	if e.State == gateway.EndpointActive && e.ConsecutiveFailures > 0 {
-		return StateFailing
-	}
-	return string(e.State)
 }
 
 // maxName is how much of a description is a name, in characters: it stands in
@@ -112,10 +101,15 @@ func (r EndpointRow) waiting() string {
 		return "–"
 	}
 	word := " waiting"
-	if r.State == string(gateway.EndpointPaused) || r.State == string(gateway.EndpointDisabled) {
+	if !r.sent() {
 		word = " held"
 	}
 	return atLeast(r.Waiting, r.WaitingMore) + word
+}
+
+// sent tells that the endpoint is active: what is for it is sent.
+func (r EndpointRow) sent() bool {
+	return r.State != string(gateway.EndpointPaused) && r.State != string(gateway.EndpointDisabled)
 }
 
 // atLeast writes a number that was counted up to a bound.

@@ -31,6 +31,8 @@ type Event struct {
 	Duplicates string
 	Decision   *Decision
 	Deliveries []DeliveryLine
+	// Unsent are endpoints that asked for its type and did not want it.
+	Unsent []Unsent
 	// Reached says how many endpoints have it.
 	Reached string
 	Steps   []EventStep
@@ -74,6 +76,8 @@ type DeliveryLine struct {
 	Action  string
 	Primary bool
 	Ask     bool
+	// Failovers tie it to other deliveries of the event.
+	Failovers []Failover
 }
 
 func (d DeliveryLine) variant() component.Variant {

@@ -38,6 +38,7 @@ func event(n int, text string) page.Event {
 		v.Deliveries = append(v.Deliveries, page.DeliveryLine{
 			ID: fmt.Sprint("dlv_", i), Href: "/a/acme/deliveries/dlv_1", Endpoint: text, Host: text, Status: "retrying", Failure: text,
 			Tone: component.ToneBad, Attempts: 3, NextAt: &noon, Action: "Retry noon", Primary: true,
+			Failovers: []page.Failover{{Says: "Failed over to", Name: text, Href: "/a/acme/deliveries/dlv_2"}},
 		})
 		v.Steps = append(v.Steps, page.EventStep{Attempt: &a}, page.EventStep{Step: component.Step{Title: text, Note: text, End: text}, Href: "/x", Label: "Show"})
 	}
@@ -78,6 +79,22 @@ func TestDeliveryPage(t *testing.T) {
 		t.Errorf("the button knows of %q attempts", got)
 	}
 	wantNumber(t, d, "#attempts details#att_1", 1)
+	wantNumber(t, d, "[data-failover]", 0)
+}
+
+// A delivery that another endpoint was given leads there.
+func TestDeliveryPageLeadsAlongTheChain(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Standby", hostile} {
+		d := drawn(t, page.DeliveryPage(page.Delivery{Frame: framed(), Now: noon, CreatedAt: noon, Line: page.DeliveryLine{Failovers: []page.Failover{
+			{Says: "Failover for", Name: text, Href: "/a/acme/deliveries/dlv_0"}, {Says: "Failed over to", Name: text, Href: "/a/acme/deliveries/dlv_2"},
+		}}}))
+		wantNumber(t, d, "a[data-failover]", 2)
+		wantNumber(t, d, "a[data-failover][href='/a/acme/deliveries/dlv_2']", 1)
+		if text != hostile {
+			wantWords(t, d, "a[data-failover][href='/a/acme/deliveries/dlv_0']", text)
+		}
+	}
 }
 
 func TestDeliveriesPage(t *testing.T) {

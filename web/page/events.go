@@ -30,6 +30,9 @@ type Events struct {
 	Clear    string
 	// Wider is the same list of a longer time; empty when there is none.
 	Wider component.Choice
+	// Process asks before all that match are decided again; empty where they
+	// cannot be.
+	Process string
 	// None tells that the account has no event at all. Curl sends the first.
 	None bool
 	Curl string

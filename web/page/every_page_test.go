@@ -32,13 +32,16 @@ func of[V any](draw func(V) templ.Component) drawing {
 // everyPage is every template of the package, by its name.
 var everyPage = map[string]drawing{
 	"AccountsPage":           of(page.AccountsPage),
+	"AlertsPage":             of(page.AlertsPage),
 	"AppearancePage":         of(page.AppearancePage),
 	"DeleteAsk":              of(page.DeleteAsk),
 	"DeliveriesPage":         of(page.DeliveriesPage),
 	"DeliveryPage":           of(page.DeliveryPage),
+	"DismissAsk":             of(page.DismissAsk),
 	"EndInvitationQuestion":  of(page.EndInvitationQuestion),
 	"EndOthersQuestion":      of(page.EndOthersQuestion),
 	"EndSecretAsk":           of(page.EndSecretAsk),
+	"ExtendSecretAsk":        of(page.ExtendSecretAsk),
 	"EndpointFormPage":       of(page.EndpointFormPage),
 	"EndpointPage":           of(page.EndpointPage),
 	"EndpointsPage":          of(page.EndpointsPage),
@@ -46,19 +49,25 @@ var everyPage = map[string]drawing{
 	"EventsPage":             of(page.EventsPage),
 	"FailedListPage":         of(page.FailedListPage),
 	"FailuresPage":           of(page.FailuresPage),
+	"FilterTried":            of(page.FilterTried),
 	"ForgotPage":             of(page.ForgotPage),
 	"InstanceAccountsPage":   of(page.InstanceAccountsPage),
 	"InvitationsPage":        of(page.InvitationsPage),
 	"KeyFormAsk":             of(page.KeyFormAsk),
-	"KeyRevokeAsk":           of(page.KeyRevokeAsk),
 	"KeysPage":               of(page.KeysPage),
 	"KitPage":                of(page.KitPage),
 	"LogInPage":              of(page.LogInPage),
+	"LanesPage":              of(page.LanesPage),
 	"MailPage":               of(page.MailPage),
 	"MailsPage":              of(page.MailsPage),
 	"NewAccountPage":         of(page.NewAccountPage),
+	"BulkAsk":                of(page.BulkAsk),
+	"DeliveryListPage":       of(page.DeliveryListPage),
+	"OperationPage":          of(page.OperationPage),
+	"OperationsPage":         of(page.OperationsPage),
+	"RecoverAsk":             of(page.RecoverAsk),
+	"StopOperationAsk":       of(page.StopOperationAsk),
 	"OverviewPage":           of(page.OverviewPage),
-	"PauseAsk":               of(page.PauseAsk),
 	"ProfilePage":            of(page.ProfilePage),
 	"QuestionForm":           of(page.QuestionForm),
 	"RedeliverEventQuestion": of(page.RedeliverEventQuestion),
@@ -72,7 +81,6 @@ var everyPage = map[string]drawing{
 	"SourceDeleteAsk":        of(page.SourceDeleteAsk),
 	"SourceFormPage":         of(page.SourceFormPage),
 	"SourcePage":             of(page.SourcePage),
-	"SourcePauseAsk":         of(page.SourcePauseAsk),
 	"SourceRequestPage":      of(page.SourceRequestPage),
 	"SourceRotateAsk":        of(page.SourceRotateAsk),
 	"SourcesPage":            of(page.SourcesPage),
@@ -135,7 +143,7 @@ var asSent = map[string]string{
 
 // formNames are names that fields of forms have; their errors and values are
 // looked up by them.
-var formNames = []string{"", "name", "email", "password", "account", "current", "secret", "url", "uid", "endpoint", "scopes", "type", "header"}
+var formNames = []string{"", "name", "email", "password", "account", "current", "secret", "url", "uid", "endpoint", "scopes", "kinds", "type", "header"}
 
 // TestEveryPageShowsWhateverItIsGiven draws each page from texts as anybody can
 // send them, in every field that it has.

@@ -8,36 +8,60 @@ import (
 	"github.com/rowlock/rowlock/web/layout"
 )
 
-// Failures is the page of what failed and was given up, in groups.
+// The states of failures that the page shows one of.
+const (
+	FailuresOpen      = "open"
+	FailuresRetrying  = "retrying"
+	FailuresDismissed = "dismissed"
+)
+
+// How failures are put together.
+const (
+	ByEndpoint = "endpoint"
+	ByCause    = "cause"
+	Ungrouped  = "none"
+)
+
+// Failures is the page of what failed, in groups.
 type Failures struct {
 	layout.Frame
 
 	Now time.Time
-	// Groups and Ranges are the views of the page.
-	Groups, Ranges []component.Choice
-	// ByCause tells that a card is a cause, and not an endpoint.
-	ByCause bool
-	// Narrowed tells that a range leaves something out.
+	// States, Groups and Ranges are the views of the page.
+	States, Groups, Ranges []component.Choice
+	// State is one of FailuresOpen and its like, Group of ByEndpoint and its.
+	State, Group string
+	// Narrowed tells that a range leaves something out, and Wider shows all.
 	Narrowed bool
-	// Failed is how many there are; More tells that the newest of them were
-	// counted alone.
-	Failed int
-	More   bool
-	// Endpoints is how many endpoints they are of.
-	Endpoints int
-	// Oldest is when the first of them was given up; nil when there is none.
-	Oldest *time.Time
-	// Today and Yesterday are how many were given up in the last 24 hours, and
-	// in the 24 before.
-	Today, Yesterday int64
-	// Sent is how many were delivered in the last 24 hours.
+	Wider    string
+	// Manages tells that the reader may do something about them.
+	Manages bool
+	Numbers FailureNumbers
+	// Sent is how many were delivered in the last 24 hours, where nothing failed.
 	Sent  int64
 	Cards []FailureCard
 	// Hidden is how many cards are left out, those that failed long ago.
 	Hidden int
 }
 
-// FailureCard is one endpoint's failures by cause, or one cause's by endpoint.
+// FailureNumbers are how many deliveries failed, in the time that is shown.
+type FailureNumbers struct {
+	// Open were given up, Dismissed too and need nobody, Retrying failed at
+	// their last attempt and are still to be tried.
+	Open, Dismissed, Retrying int
+	// FailedMore and RetryingMore tell that the newest were counted alone.
+	FailedMore, RetryingMore bool
+	// Held are those of Retrying whose endpoint is paused or disabled.
+	Held int
+	// Affected is how many endpoints have open failures, or retry.
+	Affected int
+	// Newest is when the last of the open ones was given up, Next when the first
+	// of those that are retried, and not held, is tried again; nil when there is none.
+	Newest, Next *time.Time
+}
+
+// FailureCard is one endpoint's failures by cause, one cause's by endpoint, or
+// all of them.
 type FailureCard struct {
 	// Endpoint is whose failures they are; zero for a cause's.
 	Endpoint FailedEndpoint
@@ -47,6 +71,25 @@ type FailureCard struct {
 	Rows     []FailureRow
 	// Hidden is how many rows are left out.
 	Hidden int
+	// Does is what can be done about all of them.
+	Does FailureActs
+}
+
+// FailureActs are the addresses of what can be done about failures; empty where
+// it cannot.
+type FailureActs struct {
+	// View lists them, Recover and Dismiss ask before they do it, SendNow too.
+	View, Recover, Dismiss, SendNow string
+	// Resume is where a form sends that an endpoint goes on that is paused or
+	// disabled.
+	Resume string
+	// Restore takes a dismissal back; nil where there is none.
+	Restore *FailureRestore
+}
+
+// FailureRestore is what a form sends that takes a dismissal back.
+type FailureRestore struct {
+	Action, Endpoint, Cause, Next string
 }
 
 // FailedEndpoint is an endpoint, as failures name it.
@@ -63,13 +106,40 @@ type FailedEndpoint struct {
 type FailureRow struct {
 	Endpoint FailedEndpoint
 	Cause    gateway.Cause
-	// Newest is that of the newest event, and Detail what it was told.
-	Newest      gateway.DeliveryID
+	// Detail is what most of the newest were told.
 	Detail      string
 	Count       int
 	First, Last time.Time
-	// Href leads to the list of them.
-	Href string
+	// Next is when the first of them is tried again; nil for those given up.
+	Next *time.Time
+	// Trend is how many there were over time, oldest first.
+	Trend []float64
+	// Dismissal is the last one; nil when there was none. Dismissed tells that
+	// nothing was given up since.
+	Dismissal *FailureDismissal
+	Dismissed bool
+	Does      FailureActs
+}
+
+// FailureDismissal says who dismissed failures, and why.
+type FailureDismissal struct {
+	By, Note string
+	At       time.Time
+}
+
+// DismissQuestion asks why failures need nobody any more.
+type DismissQuestion struct {
+	// Action is where the answer is posted, Cancel the page to go back to.
+	Action, Cancel string
+	// Title says which failures these are, and Count how many.
+	Title string
+	Count int
+	// Endpoint, Cause and Seen go with the answer: which they are, and when the
+	// newest was given up that was seen.
+	Endpoint, Cause, Seen string
+	Entered               string
+	Heading               bool
+	Errors                Errors
 }
 
 // FailedList is the page of the failed deliveries of one group.
@@ -83,6 +153,9 @@ type FailedList struct {
 	Rows  []FailedRow
 	// Manages tells that the reader may have them sent again.
 	Manages bool
+	// Recover asks before all of them are, beyond this page too; empty where the
+	// list is.
+	Recover string
 	// Back is the address to come back to then.
 	Back string
 	// Newest and Older lead through the list; empty where there is nothing.
@@ -99,51 +172,56 @@ type FailedRow struct {
 	CreatedAt, ClosedAt time.Time
 }
 
-// countText is how many failed, "10,000+" if only the newest were counted.
-func (v Failures) countText() string {
-	if v.More {
-		return component.Number(v.Failed) + "+"
-	}
-	return component.Number(v.Failed)
-}
-
-// trend compares the last 24 hours with those before.
-func (v Failures) trend() component.Stat {
-	s := component.Stat{Label: "Given up, 24 h", Value: component.Number(v.Today), Note: "as many as the day before"}
+// counted is the number of all that are shown, where only the newest were
+// looked at.
+func (v Failures) counted() string {
 	switch {
-	case v.Today == 0 && v.Yesterday == 0:
-		s.Note = "none the day before, too"
-	case v.Today > v.Yesterday:
-		s.Change, s.Note, s.Up, s.Tone = component.Number(v.Today-v.Yesterday)+" more", "than the day before", true, component.ToneBad
-	case v.Today < v.Yesterday:
-		s.Change, s.Note, s.Down, s.Tone = component.Number(v.Yesterday-v.Today)+" fewer", "than the day before", true, component.ToneOK
+	case v.State == FailuresRetrying && v.Numbers.RetryingMore:
+		return component.Number(v.Numbers.Retrying)
+	case v.State != FailuresRetrying && v.Numbers.FailedMore:
+		return component.Number(v.Numbers.Open + v.Numbers.Dismissed)
+	default:
+		return ""
 	}
-	return s
 }
 
-// affected compares with what is shown: the groups below are by endpoint or by
-// cause, and this is the number of endpoints either way.
-func (v Failures) affected() string {
-	if v.Endpoints == 0 {
-		return "all of them are well"
+// spanTitle says what the times of a group are.
+func spanTitle(state string) string {
+	if state == FailuresRetrying {
+		return "Events came in"
 	}
-	return "with failed deliveries"
+	return "First and last"
 }
 
-// oldestNote follows the length of time.
-func (v Failures) oldestNote() string {
-	if v.Oldest == nil {
-		return "none"
+// trendText describes a trend to those who do not see it.
+func (r FailureRow) trendText() string {
+	most := 0.0
+	for _, n := range r.Trend {
+		most = max(most, n)
 	}
-	return "ago"
+	return "Over time, at most " + component.Number(int(most)) + " at once"
 }
 
-// oldest says how long ago the first of the failures was given up.
-func (v Failures) oldest() string {
-	if v.Oldest == nil {
-		return "–"
+// nextText says when the first of a group is tried again.
+func (r FailureRow) nextText(now time.Time) string {
+	if s := r.Endpoint.State; s == gateway.EndpointPaused || s == gateway.EndpointDisabled {
+		return "held: its endpoint is " + string(s)
 	}
-	return component.Duration(max(v.Now.Sub(*v.Oldest).Truncate(time.Second), time.Second))
+	if !r.Next.After(now) {
+		return "the next is due"
+	}
+	return "the next in " + component.Duration(roundedUp(r.Next.Sub(now)))
+}
+
+// shownNote is how much of a note is shown among others, in characters.
+const shownNote = 200
+
+// bySomebody says who dismissed, at the beginning of a sentence.
+func (d FailureDismissal) bySomebody() string {
+	if d.By == "" {
+		return "Dismissed"
+	}
+	return "Dismissed by " + d.By
 }
 
 // inactive says why what is sent again would not go out.

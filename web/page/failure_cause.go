@@ -24,6 +24,7 @@ var kindWords = map[gateway.ErrorKind]causeWords{
 	gateway.ErrorBlocked:  {"ban", "Blocked", "The address must not be reached"},
 	gateway.ErrorTooLarge: {"circle-alert", "Too large", "The answer’s headers"},
 	gateway.ErrorProtocol: {"circle-alert", "Not HTTP", "What came back is no answer"},
+	gateway.ErrorDisabled: {"ban", "Not sent", "The endpoint was disabled: its failover got it"},
 }
 
 // wordsOf says what a cause is.

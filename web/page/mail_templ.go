@@ -68,7 +68,7 @@ func MailsPage(v Mails) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Rows) == 0 {
-				templ_7745c5c3_Err = component.Empty{Icon: "mail", Title: "No mails", Text: "Links to new passwords and invitations appear here."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = component.Empty{Icon: "mail", Title: "No mails", Text: "Links to new passwords, invitations, and what is wrong with endpoints appear here."}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -32,16 +32,33 @@ func recentTick(outcome gateway.Outcome) string {
 	}
 }
 
-// recentLabel says what the marks of an endpoint show.
-func recentLabel(name string, outcomes []gateway.Outcome) string {
-	if len(outcomes) == 0 {
-		return "No attempts yet to " + name
+// recentShort says in a few words how an endpoint's last attempts ended.
+func recentShort(outcomes []gateway.Outcome) string {
+	failed := failedOf(outcomes)
+	switch {
+	case len(outcomes) == 0:
+		return "none yet"
+	case failed == 0:
+		return "all succeeded"
+	default:
+		return component.Number(failed) + " of " + component.Number(len(outcomes)) + " failed"
 	}
-	failed := 0
+}
+
+func failedOf(outcomes []gateway.Outcome) (failed int) {
 	for _, outcome := range outcomes {
 		if outcome != gateway.OutcomeSucceeded {
 			failed++
 		}
 	}
+	return failed
+}
+
+// recentLabel says what the marks of an endpoint show.
+func recentLabel(name string, outcomes []gateway.Outcome) string {
+	if len(outcomes) == 0 {
+		return "No attempts yet to " + name
+	}
+	failed := failedOf(outcomes)
 	return strconv.Itoa(failed) + " of the last " + component.Plural(len(outcomes), "attempt", "attempts") + " to " + name + " failed"
 }

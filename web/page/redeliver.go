@@ -29,7 +29,7 @@ type Redeliver struct {
 	Heading bool
 }
 
-// Question asks before something is done that cannot be undone.
+// Question asks before something is done.
 type Question struct {
 	// Action is where the answer is posted, Cancel the page to go back to.
 	Action, Cancel string
@@ -37,4 +37,14 @@ type Question struct {
 	// Text are the paragraphs that say what will happen.
 	Text    []string
 	Heading bool
+	// Safe tells that it can be undone, or harms nothing.
+	Safe bool
+}
+
+// submit is the button that does it.
+func (q Question) submit() component.Button {
+	if q.Safe {
+		return component.Button{Label: q.Submit}
+	}
+	return component.Button{Label: q.Submit, Variant: component.Danger}
 }

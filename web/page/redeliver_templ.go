@@ -245,7 +245,7 @@ func redeliverFields(v Redeliver) templ.Component {
 	})
 }
 
-// QuestionForm draws a question whose answer cannot be undone.
+// QuestionForm draws a question.
 func QuestionForm(q Question) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -299,7 +299,7 @@ func QuestionForm(q Question) templ.Component {
 		templ_7745c5c3_Err = (component.DialogForm{
 			Title:   q.Title,
 			Action:  q.Action,
-			Submit:  component.Button{Label: q.Submit, Variant: component.Danger},
+			Submit:  q.submit(),
 			Cancel:  q.Cancel,
 			Hidden:  component.Hidden("next", q.Cancel),
 			Heading: q.Heading,

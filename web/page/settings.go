@@ -79,13 +79,6 @@ type KeyForm struct {
 	Errors  Errors
 }
 
-// KeyAsk asks whether a key is to be revoked.
-type KeyAsk struct {
-	Key     KeyRow
-	Path    string
-	Heading bool
-}
-
 // scopeWords say what a scope allows.
 var scopeWords = map[gateway.Scope]struct{ name, note string }{
 	gateway.ScopePublish: {"Publish", "Send events in. It sees nothing."},
@@ -105,6 +98,7 @@ var keyLives = []component.Option{
 func settingsTabs(account, section string) []component.Choice {
 	return []component.Choice{
 		{Text: "General", Href: account + "/settings", Current: section == layout.SectionSettings},
+		{Text: "Mails to me", Href: account + "/settings/alerts", Current: section == tabAlerts},
 		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
 	}
 }

@@ -49,10 +49,6 @@ func TestKeyQuestions(t *testing.T) {
 	if d.Find("#ends option[selected]").AttrOr("value", "") != "365" || !page.IsKeyLife("30") || page.IsKeyLife("1") {
 		t.Error("how long a key lives is lost")
 	}
-	ask := page.KeyAsk{Key: page.KeyRow{Name: hostile, Hint: "abcd", Path: "/a/acme/settings/keys/key_1"}, Path: "/a/acme/settings/keys"}
-	if d := drawn(t, page.KeyRevokeAsk(ask)); !strings.HasSuffix(d.Find("form").AttrOr("action", ""), "/revoke") {
-		t.Errorf("%s", d.Text())
-	}
 }
 
 func TestSettingsPage(t *testing.T) {

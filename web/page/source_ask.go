@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rowlock/rowlock/web/component"
 )
@@ -18,6 +19,26 @@ var overlaps = []component.Option{
 // IsOverlap tells whether this is one of the times that the form offers.
 func IsOverlap(chosen string) bool {
 	return slices.ContainsFunc(overlaps, func(o component.Option) bool { return o.Value == chosen })
+}
+
+// extensions are how long a secret that is about to end can go on, from now.
+var extensions = overlaps[:len(overlaps)-1]
+
+// IsExtension tells whether this is one of the times that the form to extend a
+// secret offers.
+func IsExtension(chosen string) bool {
+	return slices.ContainsFunc(extensions, func(o component.Option) bool { return o.Value == chosen })
+}
+
+// ExtensionBeyond is the first of them, at first a day, that is longer than what
+// is left by more than a moment; the longest if none is.
+func ExtensionBeyond(left time.Duration) string {
+	for _, d := range []string{"24h", "168h"} {
+		if long, err := time.ParseDuration(d); err == nil && long > left+time.Hour {
+			return d
+		}
+	}
+	return "720h"
 }
 
 // secretHint says where the secret comes from, and after a mistake elsewhere

@@ -153,7 +153,7 @@ func TestSourceQuestions(t *testing.T) {
 	t.Parallel()
 	older := noon.Add(time.Minute)
 	a := page.SourceAsk{Source: head("github", hostile), Now: noon, Older: &older, Heading: true}
-	for _, question := range []templ.Component{page.SourcePauseAsk(a), page.SourceDeleteAsk(a), page.SourceRotateAsk(a)} {
+	for _, question := range []templ.Component{page.SourceDeleteAsk(a), page.SourceRotateAsk(a)} {
 		d := drawn(t, question)
 		if d.Find("form[method='post'] h1").Length() != 1 || d.Find("form button[type='submit']").Length() != 1 {
 			t.Errorf("%s", d.Text())

@@ -26,6 +26,10 @@ var deeds = map[string]string{
 	"endpoint.secret.end":    "ended a secret of",
 	"endpoint.secret.reveal": "looked at the secrets of",
 
+	"endpoint.send_now": "had sent now what waited for",
+	"failures.dismiss":  "dismissed failures of",
+	"failures.restore":  "opened again what was dismissed of",
+
 	"source.create":        "added the source",
 	"source.update":        "changed the source",
 	"source.delete":        "deleted the source",
@@ -40,7 +44,15 @@ var deeds = map[string]string{
 	"event.expire":         "let undecided events expire:",
 	"delivery.redeliver":   "redelivered",
 	"delivery.cancel":      "cancelled",
+	"delivery.sign":        "signed a request of",
 	"delivery.expire":      "let open deliveries expire:",
+
+	"member.choose_mails": "chose to get mails about",
+
+	"endpoint.recover":        "started to",
+	"delivery.redeliver_many": "started to",
+	"event.process_many":      "started to",
+	"operation.cancel":        "stopped",
 
 	"key.create": "created the API key",
 	"key.end":    "ended an API key",
@@ -133,6 +145,8 @@ func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path
 		return shortObject(e.Object), v.at("events", e.Object)
 	case gateway.DeliveryID{}.Prefix():
 		return shortObject(e.Object), v.at("deliveries", e.Object)
+	case gateway.OperationID{}.Prefix():
+		return operationWords(e.Detail), v.at("operations", e.Object)
 	case gateway.KeyID{}.Prefix():
 		name, _, _ := strings.Cut(e.Detail, ":") // what it may do follows
 		return name, v.at("settings", "keys")

@@ -17,7 +17,13 @@ func (v *visit) attemptView(a gateway.Attempt, name string, sent sending, whole 
 		Trigger: triggerWords(a.Trigger), Detail: a.Detail, StartedAt: a.StartedAt, Took: a.Duration,
 		Timing: timing(a), Answered: a.StatusCode != 0,
 		Request: page.HeaderList(a.RequestHeaders), Response: page.HeaderList(a.ResponseHeaders),
-		Body: a.ResponseBody, Curl: sent.again(a.RequestHeaders), Open: whole,
+		Body: a.ResponseBody, Curl: sent.unsigned(a.RequestHeaders), Open: whole,
+	}
+	if v.manages() && !sent.gone && !sent.deleted {
+		view.Sign = v.at("deliveries", a.DeliveryID.String(), "sign")
+	}
+	if !sent.gone && !sent.inline() {
+		view.File, view.FileHref = sent.file, v.at("events", a.EventID.String(), "raw")
 	}
 	view.Failure, view.Tone = failure(a.Outcome, a.Cause())
 	if !whole && len(view.Body) > shownAnswer {
@@ -55,6 +61,10 @@ func triggerWords(t gateway.Trigger) string {
 	}
 }
 
+// minorRest is the share of an attempt, as 1/n, below which what no part
+// accounts for is nothing that anybody waited for.
+const minorRest = 50
+
 // timing are the parts of the time that an attempt took. What no part accounts
 // for went to the part that did not end: receiving, or where it failed.
 func timing(a gateway.Attempt) component.Timing {
@@ -69,6 +79,8 @@ func timing(a gateway.Attempt) component.Timing {
 		t.Connect += rest
 	case a.ErrorKind == gateway.ErrorTLS:
 		t.TLS += rest
+	case a.ErrorKind == gateway.ErrorTimeout && rest < a.Duration/minorRest:
+		// The part that did not end was measured until the end.
 	default:
 		t.Wait = rest
 	}

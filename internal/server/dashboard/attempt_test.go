@@ -38,6 +38,7 @@ func TestTimingOfAnAttempt(t *testing.T) {
 		},
 		"kept alive":    {gateway.Attempt{Duration: 100 * ms, Timing: gateway.Timing{FirstByte: 90 * ms}}, component.Timing{Wait: 90 * ms, Receive: 10 * ms}},
 		"timeout":       {gateway.Attempt{Duration: 100 * ms, ErrorKind: gateway.ErrorTimeout, Timing: gateway.Timing{Connect: 10 * ms}}, component.Timing{Connect: 10 * ms, Wait: 90 * ms}},
+		"black hole":    {gateway.Attempt{Duration: 100 * ms, ErrorKind: gateway.ErrorTimeout, Timing: gateway.Timing{Connect: 99 * ms}}, component.Timing{Connect: 99 * ms}},
 		"refused":       {gateway.Attempt{Duration: 3 * ms, ErrorKind: gateway.ErrorConnect}, component.Timing{Connect: 3 * ms}},
 		"no address":    {gateway.Attempt{Duration: 3 * ms, ErrorKind: gateway.ErrorDNS}, component.Timing{DNS: 3 * ms}},
 		"bad handshake": {gateway.Attempt{Duration: 9 * ms, ErrorKind: gateway.ErrorTLS, Timing: gateway.Timing{Connect: 4 * ms}}, component.Timing{Connect: 4 * ms, TLS: 5 * ms}},
@@ -68,7 +69,7 @@ func TestOverallStatusOfAnEvent(t *testing.T) {
 // Every outcome, cause and trigger has words of its own.
 func TestWordsOfAttempts(t *testing.T) {
 	t.Parallel()
-	for _, k := range errorKinds {
+	for _, k := range gateway.ErrorKinds {
 		cause := gateway.Cause{ErrorKind: k}
 		if text, tone := failure(gateway.OutcomeUnreachable, cause); text != page.CauseName(cause) || tone != component.ToneBad {
 			t.Errorf("%s: %q", k, text)

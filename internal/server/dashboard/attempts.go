@@ -13,19 +13,17 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
-// attemptParams are what the list of attempts is narrowed by, besides time.
-var attemptParams = []string{"outcome", "code", paramCause, "endpoint"}
+const (
+	paramOutcome = "outcome"
+	paramCode    = "code"
+)
 
-// errorKinds are the causes that the filter offers, the most frequent first.
-// Status codes are typed in.
-var errorKinds = []gateway.ErrorKind{
-	gateway.ErrorTimeout, gateway.ErrorConnect, gateway.ErrorDNS, gateway.ErrorTLS,
-	gateway.ErrorReset, gateway.ErrorBlocked, gateway.ErrorTooLarge, gateway.ErrorProtocol,
-}
+// attemptParams are what the list of attempts is narrowed by, besides time.
+var attemptParams = []string{paramOutcome, paramCode, paramCause, paramEndpoint}
 
 // listAttempts is the page of every attempt.
 func listAttempts(v *visit) error {
-	l := v.listing(v.at("deliveries"), attemptParams...)
+	l := v.listing(v.at("attempts"), attemptParams...)
 	if l.untidy {
 		return v.redirect(l.address(l.query))
 	}
@@ -39,7 +37,7 @@ func listAttempts(v *visit) error {
 		return err
 	}
 	view := page.Deliveries{
-		Frame: frame, Now: v.now(), Path: l.path, Period: l.filter(p, "Started", usualRange), Wider: l.wider(p),
+		Frame: frame, Now: v.now(), Path: l.path, Views: v.deliveryViews(l), Period: l.filter(p, "Started", usualRange), Wider: l.wider(p),
 		Filtered: l.has(attemptParams...), Clear: l.cleared(), Events: v.at("events"), NewEndpoint: v.at("endpoints", "new"),
 	}
 	rows, view.Newest, view.Older = shown(l, rows, attemptPlace)
@@ -75,7 +73,7 @@ func (l listing) attemptFilter() (f store.AttemptFilter, ok bool) {
 	} else if l.has("endpoint") {
 		return f, false
 	}
-	if kind := gateway.ErrorKind(l.get(paramCause)); slices.Contains(errorKinds, kind) {
+	if kind := gateway.ErrorKind(l.get(paramCause)); slices.Contains(gateway.ErrorKinds, kind) {
 		f.Cause = &gateway.Cause{ErrorKind: kind}
 	}
 	return l.codeFilter(f)
@@ -107,8 +105,8 @@ func (v *visit) attemptChoices(l listing, view *page.Deliveries) error {
 	for i, o := range gateway.Outcomes {
 		outcomes[i] = component.Option{Value: string(o), Label: component.Word(o)}
 	}
-	causes := make([]component.Option, len(errorKinds))
-	for i, k := range errorKinds {
+	causes := make([]component.Option, len(gateway.ErrorKinds))
+	for i, k := range gateway.ErrorKinds {
 		causes[i] = component.Option{Value: string(k), Label: page.CauseName(gateway.Cause{ErrorKind: k})}
 	}
 	endpoints, err := v.endpointOptions()

@@ -20,8 +20,9 @@ type sending struct {
 	// file is what the payload is called when it was downloaded.
 	file string
 	body []byte
-	// gone tells that there is no payload any more.
-	gone bool
+	// gone tells that there is no payload any more, deleted that there is no
+	// endpoint.
+	gone, deleted bool
 }
 
 // again is a command that sends the payload with these headers; empty when it
@@ -33,23 +34,56 @@ func (s sending) again(headers []byte) string {
 	return s.command(page.HeaderList(headers))
 }
 
+// unsigned is again without what an attempt was signed with: by now, receivers
+// refuse it for its age.
+func (s sending) unsigned(headers []byte) string {
+	if s.gone {
+		return ""
+	}
+	return s.command(slices.DeleteFunc(page.HeaderList(headers), func(h component.Header) bool {
+		return slices.Contains(ofTheMoment, h.Name)
+	}))
+}
+
+// inline tells that the payload stands in the command itself.
+func (s sending) inline() bool { return len(s.body) <= inlineBody && pasteable(string(s.body)) }
+
 // command writes it for a shell. Everything that came from outside stands
 // between single quotes, and what could hide in a terminal does not stand in
-// it at all.
+// it at all. Of a secret there is what it was redacted to, for a person to fill
+// in.
 func (s sending) command(headers []component.Header) string {
 	var b strings.Builder
-	b.WriteString("curl -X POST " + shellWord(s.address))
+	b.WriteString("curl -X POST " + s.flags() + shellWord(s.address))
+	typed := false
 	for _, h := range headers {
 		if sendable(h) {
+			typed = typed || h.Name == "Content-Type"
 			b.WriteString(" \\\n  -H " + shellWord(h.Name+": "+h.Value))
 		}
 	}
-	if len(s.body) <= inlineBody && pasteable(string(s.body)) {
+	if !typed {
+		b.WriteString(" \\\n  -H 'Content-Type:'") // or curl says that it is a form
+	}
+	if s.inline() {
 		b.WriteString(" \\\n  --data-raw " + shellWord(string(s.body)))
 	} else {
 		b.WriteString(" \\\n  --data-binary " + shellWord("@"+s.file))
 	}
 	return b.String()
+}
+
+// flags have curl take the address as it is, where it would read more into it:
+// several addresses into brackets, and a shorter path into dots.
+func (s sending) flags() string {
+	flags := ""
+	if strings.ContainsAny(s.address, "[]{}") {
+		flags += "--globoff "
+	}
+	if strings.Contains(s.address, "/.") {
+		flags += "--path-as-is "
+	}
+	return flags
 }
 
 // shellWord is a text as a shell takes it for one word.
@@ -67,12 +101,18 @@ var layoutSpace = strings.NewReplacer("\n", " ", "\t", " ")
 // ofTheConnection are headers that belong to one connection, or that curl
 // makes itself.
 var ofTheConnection = []string{
-	"Accept-Encoding", "Authorization", "Connection", "Content-Length", "Cookie", "Host", "Keep-Alive",
+	"Accept-Encoding", "Connection", "Content-Length", "Cookie", "Expect", "Host", "Keep-Alive",
 	"Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// sendable tells that a header can be sent once more: it is no secret, and not
-// of the connection that is over.
+// ofTheMoment are headers that are made anew for every attempt.
+var ofTheMoment = []string{"Webhook-Signature", "Webhook-Timestamp"}
+
+// sendable tells that a header can be sent once more: it is not of the
+// connection that is over, and no credential that was not redacted.
 func sendable(h component.Header) bool {
-	return h.Value != "" && h.Value != gateway.Redacted && !slices.Contains(ofTheConnection, h.Name) && pasteable(h.Name+h.Value)
+	if h.Name == "Authorization" && h.Value != gateway.Redacted {
+		return false
+	}
+	return h.Value != "" && !slices.Contains(ofTheConnection, h.Name) && pasteable(h.Name+h.Value)
 }

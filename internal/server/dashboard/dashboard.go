@@ -16,6 +16,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/notify"
+	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -28,6 +29,7 @@ type Options struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Operate   *operate.Service
 	Notify    *notify.Service
 	// Now is the node's corrected clock.
 	Now func() time.Time
@@ -41,6 +43,9 @@ type Options struct {
 	Retention time.Duration
 	// Kit adds the page of all components, for who works on them.
 	Kit bool
+	// Jobs is the queue's own console, served under /instance/jobs; nil for
+	// none.
+	Jobs http.Handler
 	// Stopping is closed when the process is asked to end, so that streams do.
 	Stopping <-chan struct{}
 }

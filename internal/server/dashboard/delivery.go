@@ -22,6 +22,7 @@ type sight struct {
 	// eventType is empty when the event is not there any more.
 	eventType string
 	sending   sending
+	failovers []page.Failover
 }
 
 // showDelivery is the page of one delivery.
@@ -30,7 +31,7 @@ func showDelivery(v *visit) error {
 	if err != nil {
 		return err
 	}
-	frame, _, err := v.frame("Delivery to "+called(s.endpoint), layout.SectionDeliveries)
+	frame, left, err := v.frame("Delivery to "+called(s.endpoint), layout.SectionDeliveries)
 	if err != nil {
 		return err
 	}
@@ -42,6 +43,7 @@ func showDelivery(v *visit) error {
 	if err := v.deliveryAttempts(s, &view); err != nil {
 		return err
 	}
+	showSigned(&view, s.sending, left)
 	return v.page(page.DeliveryPage(view))
 }
 
@@ -56,6 +58,7 @@ func (v *visit) deliveryView(s sight) page.Delivery {
 		Trigger: triggerWords(s.Trigger), Note: deliveryNote(s), Manages: v.manages(),
 		Cancel: isOpen(s.Status), Open: s.Status == gateway.DeliveryPending || s.Status == gateway.DeliverySending,
 	}
+	view.Line.Failovers = s.failovers
 	if !s.endpoint.Deleted {
 		view.EndpointHref = v.at("endpoints", s.EndpointID.String())
 	}
@@ -85,18 +88,18 @@ func (v *visit) sight() (s sight, err error) {
 	if s.Delivery, err = v.delivery(); err != nil {
 		return s, err
 	}
-	labels, err := v.d.Store.EndpointLabels(v.ctx(), v.account(), []gateway.EndpointID{s.EndpointID})
+	labels, err := v.d.Store.EndpointLabels(v.ctx(), v.account(), chainOf(s.Delivery))
 	if err != nil {
 		return s, err
 	}
-	s.endpoint = labels[s.EndpointID]
+	s.endpoint, s.failovers = labels[s.EndpointID], v.failoverLinks(s.Delivery, labels)
 	event, err := v.d.Store.Event(v.ctx(), v.account(), s.EventID)
 	if err != nil && !isMissing(err) && !errors.Is(err, gateway.ErrExpired) {
 		return s, err
 	}
 	s.eventType = event.Type
 	body, err := v.d.Store.Body(v.ctx(), v.account(), s.EventID)
-	s.sending = story{Event: event, body: body}.sendingTo(s.endpoint.URL)
+	s.sending = story{Event: event, body: body}.sendingTo(s.endpoint)
 	s.sending.gone = err != nil
 	if errors.Is(err, gateway.ErrPayloadGone) || isMissing(err) || errors.Is(err, gateway.ErrExpired) {
 		err = nil
@@ -157,10 +160,7 @@ func deliveryNote(s sight) component.Callout {
 			Text: "It goes on when somebody resumes the endpoint. Nothing is lost meanwhile.",
 		}
 	case gateway.DeliveryFailed:
-		return component.Callout{
-			Tone: component.ToneBad, Title: "Given up after " + component.Plural(s.Attempts, "attempt", "attempts") + ".",
-			Text: "It is not tried again by itself. Redeliver it once the endpoint answers with a 2xx.",
-		}
+		return failedNote(s.Delivery, s.failovers)
 	case gateway.DeliverySuppressed:
 		return component.Callout{Tone: component.ToneInfo, Title: "Suppressed.", Text: "The endpoint had confirmed this fact before, so it was not told again."}
 	case gateway.DeliveryExpired:

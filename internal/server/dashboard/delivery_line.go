@@ -7,6 +7,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/page"
 )
 
@@ -16,10 +17,10 @@ func (v *visit) deliveryLines(s story) []page.DeliveryLine {
 	for _, a := range s.attempts { // the newest stays
 		took[a.DeliveryID] = a.Duration
 	}
-	lines := make([]page.DeliveryLine, len(s.deliveries))
+	lines, endpoints := make([]page.DeliveryLine, len(s.deliveries)), s.endpoints()
 	for i, d := range s.deliveries {
 		lines[i] = v.deliveryLine(d.Delivery, d.Endpoint, s.gone())
-		lines[i].Took = took[d.ID]
+		lines[i].Took, lines[i].Failovers = took[d.ID], v.failoverLinks(d.Delivery, endpoints)
 	}
 	slices.SortStableFunc(lines, func(a, b page.DeliveryLine) int {
 		return strings.Compare(strings.ToLower(a.Endpoint), strings.ToLower(b.Endpoint))
@@ -37,8 +38,11 @@ func (v *visit) deliveryLine(d gateway.Delivery, endpoint store.EndpointLabel, g
 	if endpoint.Description != "" {
 		line.Host = page.EndpointAddress(endpoint.URL)
 	}
-	if d.LastOutcome != nil {
+	switch {
+	case d.LastOutcome != nil:
 		line.Failure, line.Tone = failure(*d.LastOutcome, d.LastCause)
+	case d.LastCause.ErrorKind != "":
+		line.Failure, line.Tone = page.CauseName(d.LastCause), component.ToneBad
 	}
 	line.NextAt, line.Next = d.NextAttemptAt, ""
 	if d.NextAttemptAt != nil && !d.NextAttemptAt.After(v.now()) {

@@ -63,6 +63,9 @@ func showEndpoint(v *visit) error {
 	if err := v.addEndpointState(&view, l); err != nil {
 		return err
 	}
+	if err := v.addEndpointFailures(&view); err != nil {
+		return err
+	}
 	if view.Attempts, err = v.endpointAttempts(e, l); err != nil {
 		return err
 	}
@@ -84,11 +87,16 @@ func (v *visit) addEndpointState(view *page.Endpoint, l listing) error {
 		return err
 	}
 	health := all[e.ID]
+	view.State = page.EndpointState(e, health.Recent, view.Now)
+	if view.At, err = v.endpointNow(e, health); err != nil {
+		return err
+	}
 	if view.Numbers, view.Chart, err = v.endpointNumbers(e, l); err != nil {
 		return err
 	}
-	view.Numbers.Waiting, view.Numbers.WaitingMore = health.Waiting, health.Waiting >= store.MaxWaitingCounted
-	view.Numbers.Oldest = health.OldestWaiting
+	if view.Failover, err = v.failoverOf(e); err != nil {
+		return err
+	}
 	view.Trouble, err = v.endpointTrouble(e, health, view.Now)
 	return err
 }
@@ -107,16 +115,24 @@ func (v *visit) endpointTrouble(e gateway.Endpoint, h store.Health, now time.Tim
 		return &page.EndpointTrouble{
 			Tone: component.ToneBad, Resume: true,
 			Title: "Disabled by Rowlock since " + page.ClockText(e.StateChangedAt, now) + ": " + e.DisabledReason + "." + openText(h.Waiting, "held"),
-			Text:  causeText(h.LastFailure()) + "What comes in is held. Fix the receiver, then resume: what is held goes on.",
+			Text:  causeText(h.LastFailure()) + whileDisabled(e),
 		}, nil
 	case e.ConsecutiveFailures > 0:
 		return &page.EndpointTrouble{
 			Tone: component.ToneBad, Title: "Failing since " + page.ClockText(failingSince(e), now) + "." + openText(h.Waiting, "waiting"),
-			Text: causeText(h.LastFailure()) + fmt.Sprintf("Rowlock keeps retrying. It disables the endpoint after %s in a row, and has counted %s: at most one a second counts.",
-				component.Plural(v.d.Deliver.DisableAfter, "failure", "failures"), component.Number(e.ConsecutiveFailures)),
+			Text: causeText(h.LastFailure()) + fmt.Sprintf("%s disables the endpoint after %s in a row, and has counted %s: at most one a second counts.",
+				map[bool]string{true: "Rowlock keeps retrying. It", false: "Rowlock"}[h.Waiting > 0], component.Plural(v.d.Deliver.DisableAfter, "failure", "failures"), component.Number(e.ConsecutiveFailures)),
 		}, nil
 	}
 	return nil, nil //nolint:nilnil // all is well
+}
+
+// whileDisabled says what becomes of what is for a disabled endpoint.
+func whileDisabled(e gateway.Endpoint) string {
+	if e.Failover != nil {
+		return "What comes in goes to its failover at once. Fix the receiver, then resume."
+	}
+	return "What comes in is held. Fix the receiver, then resume: what is held goes on."
 }
 
 func failingSince(e gateway.Endpoint) time.Time {

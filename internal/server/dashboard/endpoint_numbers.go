@@ -69,6 +69,7 @@ func (v *visit) endpointNumbers(e gateway.Endpoint, l listing) (n page.EndpointN
 	n = page.EndpointNumbers{
 		Attempts: during.Attempts(), Succeeded: during.Succeeded, P95: during.P95(),
 		BeforeAttempts: before.Attempts(), BeforeSucceeded: before.Succeeded, BeforeP95: before.P95(),
+		GaveUp: during.GaveUp, BeforeGaveUp: before.GaveUp,
 	}
 	return n, l.chart(window, bins), nil
 }

@@ -21,7 +21,7 @@ func (v *visit) endpointSecrets(e gateway.Endpoint, left flash) ([]page.Endpoint
 	}
 	shown := make([]page.EndpointSecret, len(live))
 	for i, s := range live {
-		shown[i] = page.EndpointSecret{ID: s.ID, CreatedAt: s.CreatedAt, EndsAt: s.EndsAt, Replaced: s.CreatedAt}
+		shown[i] = page.EndpointSecret{ID: s.ID, CreatedAt: s.CreatedAt, EndsAt: s.EndsAt, Replaced: s.CreatedAt, Public: s.Public}
 		if i > 0 {
 			shown[i].Replaced = live[i-1].CreatedAt
 		}
@@ -46,7 +46,7 @@ func (v *visit) rotateEndpointQuestion(status int, e gateway.Endpoint, chosen st
 	if err != nil {
 		return err
 	}
-	question := page.RotateQuestion{EndpointQuestion: v.aboutEndpoint(e)}
+	question := page.RotateQuestion{EndpointQuestion: v.aboutEndpoint(e), KeyPair: e.Signature == gateway.SignatureEd25519}
 	question.Entered, question.Errors = chosen, wrong
 	for _, s := range live {
 		if s.EndsAt != nil {
@@ -66,9 +66,7 @@ func rotateSecret(v *visit) error {
 		added, err := v.d.Endpoints.Rotate(v.ctx(), v.account(), v.actor(), e.ID, &keep, own)
 		switch {
 		case err == nil:
-			return v.flash(v.atEndpoint(e)+"#secrets", flash{
-				Text: "Rotated. The new secret signs from now on. Copy it now, or reveal it again later.", Secret: added.Value, Of: added.ID.String(),
-			})
+			return v.flash(v.atEndpoint(e)+"#secrets", rotatedFlash(added))
 		case errors.Is(err, gateway.ErrTooManySecrets):
 			return v.refused(v.atEndpoint(e)+"#secrets", "Not rotated: "+component.Number(gateway.MaxLiveSecrets)+" secrets sign already. End one first.")
 		case !f.take(err, map[string]string{fieldOverlap: fieldOverlap, page.EndpointSecretField: page.EndpointSecretField}, nil):
@@ -76,6 +74,14 @@ func rotateSecret(v *visit) error {
 		}
 	}
 	return v.rotateEndpointQuestion(http.StatusUnprocessableEntity, e, f.text(fieldOverlap), f.errors)
+}
+
+// rotatedFlash says what to do with what signs from now on.
+func rotatedFlash(added gateway.Secret) flash {
+	if added.Public != "" {
+		return flash{Text: "Rotated. A new key signs from now on. Give your receiver its public key."}
+	}
+	return flash{Text: "Rotated. The new secret signs from now on. Copy it now, or reveal it again later.", Secret: added.Value, Of: added.ID.String()}
 }
 
 // overlap is how long the present secret goes on beside the new one.

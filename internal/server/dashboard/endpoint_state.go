@@ -22,8 +22,15 @@ func askPause(v *visit) error {
 	if err != nil {
 		return err
 	}
-	question := page.PauseQuestion{EndpointQuestion: v.aboutEndpoint(e), State: e.State}
-	return v.ask("Pause "+endpointName(e), layout.SectionEndpoints, page.PauseAsk(question))
+	now := "Nothing is sent any more. Requests that are under way finish."
+	if e.State == gateway.EndpointDisabled {
+		now = "Rowlock has disabled it already. Paused, it stays stopped until somebody resumes it, for a reason of yours."
+	}
+	return v.ask("Pause "+endpointName(e), layout.SectionEndpoints, page.QuestionForm(page.Question{
+		Action: v.Request().URL.Path, Cancel: v.atEndpoint(e), Heading: !v.scripted(), Safe: true,
+		Title: "Pause “" + endpointName(e) + "”?", Submit: "Pause endpoint",
+		Text: []string{now, "Events go on coming in, and what is for this endpoint is held. It goes on when somebody resumes it, and what was being retried keeps its schedule. Nothing is lost for as long as events are kept."},
+	}))
 }
 
 func pauseEndpoint(v *visit) error {

@@ -47,7 +47,7 @@ func (v *visit) endpointRows(endpoints []gateway.Endpoint) ([]page.EndpointRow, 
 	}
 	rows := make([]page.EndpointRow, len(endpoints))
 	for i, e := range endpoints {
-		rows[i] = endpointRow(e, health[e.ID], totals[e.ID])
+		rows[i] = endpointRow(e, health[e.ID], totals[e.ID], v.now())
 	}
 	return rows, nil
 }
@@ -56,10 +56,10 @@ func (v *visit) endpointRows(endpoints []gateway.Endpoint) ([]page.EndpointRow, 
 // endpoint's own page does.
 const listStep = 15 * time.Minute
 
-func endpointRow(e gateway.Endpoint, h store.Health, day store.Stats) page.EndpointRow {
+func endpointRow(e gateway.Endpoint, h store.Health, day store.Stats, now time.Time) page.EndpointRow {
 	row := page.EndpointRow{
 		ID: e.ID, Name: endpointName(e), Address: page.EndpointAddress(e.URL),
-		State: page.EndpointState(e), Types: e.EventTypes,
+		State: page.EndpointState(e, h.Recent, now), Types: e.EventTypes,
 		Attempts: day.Attempts(), Succeeded: day.Succeeded, P95: day.P95(),
 		Waiting: h.Waiting, WaitingMore: h.Waiting >= store.MaxWaitingCounted,
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/web/component"
@@ -36,6 +37,8 @@ type story struct {
 	earlier    bool
 	duplicates []gateway.Request
 	acts       []gateway.AuditEntry
+	// unsent are who asked for it and did not want it.
+	unsent []decide.Unsent
 }
 
 // showEvent is the page of one event.
@@ -68,7 +71,7 @@ func (v *visit) eventView(s story) page.Event {
 		Status: overall(s.Status, progress), Source: v.sourceRef(s.SourceID, s.source),
 		ReceivedAt: s.ID.Time(), OccurredAt: s.OccurredAt, Key: string(s.Key),
 		Duplicates: countText(len(s.duplicates), eventDuplicates),
-		Decision:   v.decisionView(s), Deliveries: v.deliveryLines(s), Reached: reached(s.Event, progress),
+		Decision:   v.decisionView(s), Deliveries: v.deliveryLines(s), Unsent: v.unsentLines(s), Reached: reached(s.Event, progress, len(s.deliveries)),
 		Steps: v.steps(s), Earlier: s.earlier, Payload: v.payloadView(s), Manages: v.manages(),
 		Open: s.Status == gateway.EventAccepted || progress.Open > progress.Held,
 	}
@@ -128,7 +131,10 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 	if s.duplicates, err = v.d.Store.EventRequests(v.ctx(), v.account(), event.ID, eventDuplicates+1); err != nil {
 		return s, err
 	}
-	s.acts, err = v.d.Store.AuditOf(v.ctx(), v.account(), s.objects(), eventActs)
+	if s.acts, err = v.d.Store.AuditOf(v.ctx(), v.account(), s.objects(), eventActs); err != nil {
+		return s, err
+	}
+	s.unsent, err = v.unsent(s)
 	return s, err
 }
 
@@ -147,6 +153,9 @@ func (s story) gone() bool { return s.PayloadDeletedAt != nil }
 // progressOf is how far an event got, from its deliveries.
 func progressOf(deliveries []store.DeliveryRow) (p store.Progress) {
 	for _, d := range deliveries {
+		if d.Status == gateway.DeliveryFailed && d.FailoverTo != nil {
+			continue
+		}
 		p.Total++
 		failedBefore := d.LastOutcome != nil && *d.LastOutcome != gateway.OutcomeSucceeded
 		switch d.Status {
@@ -168,13 +177,16 @@ func progressOf(deliveries []store.DeliveryRow) (p store.Progress) {
 	return p
 }
 
-// reached says how many endpoints have the event.
-func reached(e gateway.Event, p store.Progress) string {
+// reached says how many endpoints have the event, of those that are to have it:
+// more are listed when some of them failed over.
+func reached(e gateway.Event, p store.Progress, listed int) string {
 	switch {
 	case p.Total == 0 && e.Status == gateway.EventAccepted:
 		return "Being decided"
 	case p.Total == 0:
 		return "None"
+	case p.Delivered == p.Total && listed > p.Total:
+		return "It has arrived, by failover"
 	case p.Total == eventDeliveries:
 		return "The newest " + component.Number(p.Total)
 	case p.Delivered == p.Total && p.Total == 1:
@@ -231,8 +243,8 @@ func (v *visit) decisionView(s story) *page.Decision {
 		d.Title = "What this event is about is not known."
 		d.Text = said(s.Decision) + "Process it again once its subject has come in."
 	case gateway.EventNoEndpoints:
-		d.Tone, d.Title = component.ToneInfo, "No endpoint asked for "+s.Type+" when it was decided."
-		d.Text = "Add one that does, or process the event again."
+		d.Tone = component.ToneInfo
+		d.Title, d.Text = nobodyWanted(s.Event)
 		d.Href, d.Label = v.at("endpoints", "new"), "Add endpoint"
 	case gateway.EventHeld:
 		d.Tone, d.Title, d.Process = component.ToneInfo, "Its source is paused.", ""
@@ -240,6 +252,7 @@ func (v *visit) decisionView(s story) *page.Decision {
 		d.Href, d.Label = v.at("sources", s.SourceID.String()), "Open the source"
 	case gateway.EventIgnored, gateway.EventDuplicateFact, gateway.EventStaleFact:
 		d.Tone, d.Title, d.Process = component.ToneInfo, component.Word(s.Status)+".", ""
+		d.Text = said(s.Decision)
 	case gateway.EventAccepted, gateway.EventProcessed:
 		return nil
 	}

@@ -18,6 +18,7 @@ var acts = map[string]struct {
 	"event.redeliver":      {"rotate-cw", "Redelivered", component.ToneInfo},
 	"event.delete_payload": {"trash-2", "Payload deleted", component.ToneWarn},
 	"delivery.redeliver":   {"rotate-cw", "Redelivered", component.ToneInfo},
+	"delivery.sign":        {"terminal", "Signed as cURL", component.ToneInfo},
 	"delivery.cancel":      {"ban", "Cancelled", component.ToneWarn},
 }
 
@@ -70,7 +71,8 @@ func closedSteps(s story) []page.EventStep {
 		name := called(d.Endpoint)
 		switch d.Status {
 		case gateway.DeliveryFailed:
-			steps = append(steps, stepOf(*d.ClosedAt, component.ToneBad, "circle-x", "Gave up on "+name, "After "+component.Plural(d.Attempts, "attempt", "attempts")+"."))
+			title, note := gaveUp(d.Delivery, name)
+			steps = append(steps, stepOf(*d.ClosedAt, component.ToneBad, "circle-x", title, note))
 		case gateway.DeliveryCancelled:
 			if !cancelled[d.ID.String()] && !cancelled[s.ID.String()] {
 				steps = append(steps, stepOf(*d.ClosedAt, component.ToneWarn, "ban", "Cancelled: "+name, "Its endpoint was deleted."))

@@ -24,8 +24,8 @@ const (
 	dumpedPayload = 256
 	// copiedPayload is the largest one that a button copies.
 	copiedPayload = 16 << 10
-	// somewhere is an address to fill in.
-	somewhere = "https://example.com/webhook"
+	// anywhere is an address to fill in.
+	anywhere = "https://example.com/webhook"
 )
 
 // payloadPolicy keeps a payload, which is a stranger's text, from ever running
@@ -44,7 +44,7 @@ func (v *visit) payloadView(s story) page.Payload {
 		view.Delete = path + "/payload/delete"
 	}
 	view.Headers = page.HeaderList(s.body.Headers)
-	view.Curl = s.sendingTo(somewhere).again(s.body.Headers)
+	view.Curl = s.sendingTo(s.somewhere()).again(s.body.Headers)
 	body := s.body.Data
 	switch {
 	case !isText(body):

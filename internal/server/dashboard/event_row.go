@@ -105,7 +105,9 @@ func withoutDelivery(e gateway.Event) string {
 	case gateway.EventStaleFact:
 		return "newer is known"
 	case gateway.EventIgnored:
-		return "left out by its rule"
+		return "nothing to be sent"
+	case gateway.EventProcessed:
+		return "not sent to anybody"
 	default:
 		return component.Shorten(e.Decision, shownDecision)
 	}

@@ -20,6 +20,7 @@ func (v *visit) steps(s story) []page.EventStep {
 	steps = append(steps, v.duplicateSteps(s)...)
 	steps = append(steps, actSteps(s)...)
 	steps = append(steps, closedSteps(s)...)
+	steps = append(steps, failoverSteps(s)...)
 	slices.SortStableFunc(steps, func(a, b page.EventStep) int { return a.At.Compare(b.At) })
 	for i := range steps {
 		steps[i].Time = distance(s.ID.Time(), steps[i].At, i == 0)
@@ -115,7 +116,7 @@ func (v *visit) attemptSteps(s story) []page.EventStep {
 	steps, open := make([]page.EventStep, len(s.attempts)), s.trouble()
 	for i, a := range s.attempts {
 		endpoint := endpoints[a.DeliveryID]
-		view := v.attemptView(a, called(endpoint), s.sendingTo(endpoint.URL), false)
+		view := v.attemptView(a, called(endpoint), s.sendingTo(endpoint), false)
 		view.Next, view.Open = followed(s.attempts[i+1:], a), a.ID() == open
 		steps[i] = page.EventStep{At: a.StartedAt, Step: attemptStep(a), Attempt: &view}
 	}
@@ -170,8 +171,17 @@ func againAfter(a, next gateway.Attempt) string {
 }
 
 // sendingTo is what commands send that do the same once more.
-func (s story) sendingTo(address string) sending {
-	return sending{address: address, file: payloadFile(s), body: s.body.Data, gone: s.gone()}
+func (s story) sendingTo(endpoint store.EndpointLabel) sending {
+	return sending{address: endpoint.URL, file: payloadFile(s), body: s.body.Data, gone: s.gone(), deleted: endpoint.Deleted}
+}
+
+// somewhere is what the event's own command sends to: the endpoint that has it,
+// or where there are none or several, an address to fill in.
+func (s story) somewhere() store.EndpointLabel {
+	if len(s.deliveries) == 1 && !s.deliveries[0].Endpoint.Deleted {
+		return s.deliveries[0].Endpoint
+	}
+	return store.EndpointLabel{URL: anywhere}
 }
 
 func (v *visit) duplicateSteps(s story) []page.EventStep {

@@ -31,6 +31,7 @@ func listEvents(v *visit) error {
 		Period: l.filter(p, "Received", l.usualPeriod()), Wider: l.wider(p),
 		Filtered: l.has(eventParams...), Clear: l.cleared(),
 	}
+	view.Process = v.processAll(l)
 	events, view.Newest, view.Older = shown(l, events, func(e gateway.Event) string { return e.ID.String() })
 	if view.Rows, err = v.eventRows(events); err != nil {
 		return err

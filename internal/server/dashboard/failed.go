@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -35,7 +34,7 @@ func parseCause(text string) *gateway.Cause {
 		return &gateway.Cause{}
 	case err == nil && code > 0 && code <= maxStatusCode:
 		return &gateway.Cause{StatusCode: code}
-	case slices.Contains(errorKinds, gateway.ErrorKind(text)):
+	case gateway.ErrorKind(text).CanFailDelivery():
 		return &gateway.Cause{ErrorKind: gateway.ErrorKind(text)}
 	default:
 		return nil
@@ -51,7 +50,7 @@ func showFailed(v *visit) error {
 	}
 	l := v.listing(v.at("failures", e.ID.String()), paramCause)
 	cause := parseCause(l.get(paramCause))
-	failed, err := v.d.Store.FailedDeliveries(v.ctx(), v.account(), e.ID, cause, asked[gateway.DeliveryID](l))
+	rows, err := v.d.Store.FailedDeliveries(v.ctx(), v.account(), e.ID, cause, asked[gateway.DeliveryID](l))
 	if err != nil {
 		return err
 	}
@@ -63,13 +62,16 @@ func showFailed(v *visit) error {
 		Frame: frame, Now: v.now(), Cause: cause, Manages: v.manages(), Back: v.here(),
 		Endpoint: v.failedEndpoint(e.ID, store.EndpointLabel{URL: e.URL, Description: e.Description, State: e.State}),
 	}
-	failed, view.Newest, view.Older = shown(l, failed, func(d store.FailedDelivery) string { return d.ID.String() })
-	for _, d := range failed {
+	rows, view.Newest, view.Older = shown(l, rows, func(d store.FailedDelivery) string { return d.ID.String() })
+	for _, d := range rows {
 		view.Rows = append(view.Rows, page.FailedRow{
 			Href:    v.at("deliveries", d.ID.String()),
 			EventID: d.EventID.String(), EventType: d.EventType,
 			Cause: d.LastCause, Attempts: d.Attempts, CreatedAt: d.EventID.Time(), ClosedAt: valueOf(d.ClosedAt),
 		})
+	}
+	if len(rows) > 0 {
+		view.Recover = v.recoverFailed(failed{endpoint: &e.ID, cause: cause})
 	}
 	return v.page(page.FailedListPage(view))
 }

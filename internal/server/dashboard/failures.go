@@ -1,9 +1,7 @@
 package dashboard
 
 import (
-	"cmp"
-	"slices"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -14,35 +12,72 @@ import (
 )
 
 const (
-	// shownCards and shownRows bound the page: who has more failures of more
-	// kinds begins with these.
-	shownCards, shownRows = 30, 10
-
-	paramGroup   = "group"
-	groupByCause = "cause"
+	paramGroup = "group"
+	paramState = "state"
 	// paramCause narrows a list to one cause.
 	paramCause = "cause"
 )
 
-// failureRanges are the times of events that the page can be narrowed to.
-var failureRanges = []struct {
+// failureRange is a time of events that the page can be narrowed to.
+type failureRange struct {
 	name, text string
-	length     time.Duration
-}{
+	// length is zero for all time.
+	length time.Duration
+}
+
+var failureRanges = []failureRange{
 	{"24h", "24 hours", 24 * time.Hour},
 	{"7d", "7 days", 7 * 24 * time.Hour},
 	{"", "All time", 0},
 }
 
-// showFailures is the page of what was given up, grouped by endpoint or cause.
-func showFailures(v *visit) error {
-	f, l := store.FailureFilter{}, v.listing(v.at("failures"), paramGroup)
-	for _, r := range failureRanges {
-		if r.length > 0 && r.name == l.get(paramSince) {
-			f.Since = v.now().Add(-r.length)
+// failureView is what the address of the page asks for.
+type failureView struct {
+	listing
+
+	state, group string
+	span         failureRange
+}
+
+func (v *visit) failureView() failureView {
+	f := failureView{listing: v.listing(v.at("failures"), paramGroup, paramState)}
+	f.state = f.oneOf(paramState, page.FailuresOpen, page.FailuresRetrying, page.FailuresDismissed)
+	f.group = f.oneOf(paramGroup, page.ByEndpoint, page.ByCause, page.Ungrouped)
+	for _, f.span = range failureRanges {
+		if f.span.name == f.get(paramSince) {
+			break
 		}
 	}
-	groups, more, err := v.d.Store.Failures(v.ctx(), v.account(), f)
+	return f
+}
+
+// oneOf is a parameter that has few values, of which the first is the usual one.
+func (l listing) oneOf(name string, values ...string) string {
+	for _, value := range values {
+		if l.get(name) == value {
+			return value
+		}
+	}
+	return values[0]
+}
+
+// filter is what is grouped.
+func (f failureView) filter() store.FailureFilter {
+	filter := store.FailureFilter{Step: trendStep}
+	if f.span.length > 0 {
+		filter.Since = f.now.Add(-f.span.length)
+	}
+	return filter
+}
+
+// showFailures is the page of what failed, grouped by endpoint or cause.
+func showFailures(v *visit) error {
+	f := v.failureView()
+	failed, failedMore, err := v.d.Store.Failures(v.ctx(), v.account(), f.filter())
+	if err != nil {
+		return err
+	}
+	retrying, retryingMore, err := v.d.Store.Retrying(v.ctx(), v.account(), f.filter())
 	if err != nil {
 		return err
 	}
@@ -52,145 +87,109 @@ func showFailures(v *visit) error {
 	}
 	frame.Live = v.live()
 	view := page.Failures{
-		Frame: frame, Now: v.now(), More: more, Narrowed: !f.Since.IsZero(), ByCause: l.get(paramGroup) == groupByCause,
+		Frame: frame, Now: v.now(), State: f.state, Group: f.group, Manages: v.manages(),
+		Narrowed: f.span.length > 0, Wider: f.with(paramSince),
 	}
-	l.addFailureViews(&view)
-	if err := v.addTotals(&view); err != nil {
+	view.Numbers = failureNumbers(failed, retrying)
+	view.Numbers.FailedMore, view.Numbers.RetryingMore = failedMore, retryingMore
+	f.addFailureViews(&view)
+	groups := retrying
+	if f.state != page.FailuresRetrying {
+		groups = dismissedOrNot(failed, f.state == page.FailuresDismissed)
+	}
+	if view.Cards, view.Hidden, err = v.failureCards(f, groups); err != nil {
 		return err
 	}
-	addUp(&view, groups)
-	view.Cards, view.Hidden = v.failureCards(groups, view.ByCause)
-	if err := v.addDetails(&view); err != nil {
-		return err
+	if len(view.Cards) == 0 {
+		day, err := v.d.Store.Totals(v.ctx(), v.account(), nil, store.LastSteps(v.now(), 96, 15*time.Minute))
+		if view.Sent = day.Succeeded; err != nil {
+			return err
+		}
 	}
 	return v.page(page.FailuresPage(view))
 }
 
-// addFailureViews adds the links that group and narrow.
-func (l listing) addFailureViews(view *page.Failures) {
+// dismissedOrNot are the groups that are dismissed, or those that are not.
+func dismissedOrNot(groups []store.FailureGroup, dismissed bool) (some []store.FailureGroup) {
+	for _, g := range groups {
+		if g.Dismissed() == dismissed {
+			some = append(some, g)
+		}
+	}
+	return some
+}
+
+// failureNumbers adds the numbers of all groups together.
+func failureNumbers(failed, retrying []store.FailureGroup) (n page.FailureNumbers) {
+	affected := map[gateway.EndpointID]bool{}
+	for i := range failed {
+		g := &failed[i]
+		if g.Dismissed() {
+			n.Dismissed += g.Count
+			continue
+		}
+		n.Open += g.Count
+		affected[g.EndpointID] = true
+		if n.Newest == nil || g.Last.After(*n.Newest) {
+			n.Newest = &g.Last
+		}
+	}
+	for _, g := range retrying {
+		n.Retrying += g.Count
+		affected[g.EndpointID] = true
+		if g.Endpoint.State != gateway.EndpointActive {
+			n.Held += g.Count // it is due perhaps, but nothing is sent
+			continue
+		}
+		if n.Next == nil || g.NextAttemptAt != nil && g.NextAttemptAt.Before(*n.Next) {
+			n.Next = g.NextAttemptAt
+		}
+	}
+	n.Affected = len(affected)
+	return n
+}
+
+// addFailureViews adds the links that choose, group and narrow.
+func (f failureView) addFailureViews(view *page.Failures) {
+	n := view.Numbers
+	choice := func(name, usual, value, now, text string) component.Choice {
+		c := component.Choice{Text: text, Href: f.with(name, value), Current: value == now}
+		if value == usual {
+			c.Href = f.with(name)
+		}
+		return c
+	}
+	state := func(value, text string, count int, tone component.Tone) {
+		c := choice(paramState, page.FailuresOpen, value, f.state, text)
+		c.Count = component.Number(count)
+		if count > 0 {
+			c.Tone = tone
+		}
+		view.States = append(view.States, c)
+	}
+	state(page.FailuresOpen, "Open", n.Open, component.ToneBad)
+	state(page.FailuresRetrying, "Retrying", n.Retrying, "")
+	state(page.FailuresDismissed, "Dismissed", n.Dismissed, "")
 	view.Groups = []component.Choice{
-		{Text: "By endpoint", Href: l.with(paramGroup), Current: !view.ByCause},
-		{Text: "By cause", Href: l.with(paramGroup, groupByCause), Current: view.ByCause},
+		choice(paramGroup, page.ByEndpoint, page.ByEndpoint, f.group, "By endpoint"),
+		choice(paramGroup, page.ByEndpoint, page.ByCause, f.group, "By cause"),
+		choice(paramGroup, page.ByEndpoint, page.Ungrouped, f.group, "Ungrouped"),
 	}
 	for _, r := range failureRanges {
-		current := r.name == l.get(paramSince) || r.length == 0 && !view.Narrowed
-		view.Ranges = append(view.Ranges, component.Choice{Text: r.text, Href: l.with(paramSince, r.name), Current: current})
+		view.Ranges = append(view.Ranges, choice(paramSince, "", r.name, f.span.name, r.text))
 	}
 }
 
-// addTotals adds how many deliveries ended in the last 24 hours, and in the 24
-// before.
-func (v *visit) addTotals(view *page.Failures) error {
-	const quarter = 15 * time.Minute
-	today := store.LastSteps(v.now(), int(24*time.Hour/quarter), quarter)
-	now, err := v.d.Store.Totals(v.ctx(), v.account(), nil, today)
-	if err != nil {
-		return err
-	}
-	before, err := v.d.Store.Totals(v.ctx(), v.account(), nil, today.Before())
-	view.Today, view.Yesterday, view.Sent = now.GaveUp, before.GaveUp, now.Succeeded
-	return err
-}
-
-// addUp adds the numbers of all groups together.
-func addUp(view *page.Failures, groups []store.FailureGroup) {
-	endpoints := map[gateway.EndpointID]bool{}
-	for i := range groups {
-		g := &groups[i]
-		view.Failed += g.Count
-		endpoints[g.EndpointID] = true
-		if view.Oldest == nil || g.First.Before(*view.Oldest) {
-			view.Oldest = &g.First
+// withAll is an address with the parameters that have a value.
+func withAll(at string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
 		}
 	}
-	view.Endpoints = len(endpoints)
-}
-
-// failureCards puts groups of one endpoint, or of one cause, together: those
-// that failed last first. hidden is how many cards are left out.
-func (v *visit) failureCards(groups []store.FailureGroup, byCause bool) (cards []page.FailureCard, hidden int) {
-	type key struct {
-		endpoint gateway.EndpointID
-		cause    gateway.Cause
+	if len(q) == 0 {
+		return at
 	}
-	index := map[key]int{}
-	for _, g := range groups {
-		k := key{endpoint: g.EndpointID}
-		if byCause {
-			k = key{cause: g.Cause}
-		}
-		n, ok := index[k]
-		if !ok {
-			n = len(cards)
-			index[k] = n
-			cards = append(cards, page.FailureCard{Cause: g.Cause, Endpoint: v.failedEndpoint(g.EndpointID, g.Endpoint)})
-		}
-		card := &cards[n]
-		card.Count += g.Count
-		card.Last = latest(card.Last, g.Last)
-		card.Rows = append(card.Rows, v.failureRow(g))
-	}
-	slices.SortStableFunc(cards, func(a, b page.FailureCard) int { return b.Last.Compare(a.Last) })
-	if len(cards) > shownCards {
-		cards, hidden = cards[:shownCards], len(cards)-shownCards
-	}
-	for i := range cards {
-		cutRows(&cards[i])
-	}
-	return cards, hidden
-}
-
-// cutRows keeps the rows that failed last.
-func cutRows(card *page.FailureCard) {
-	slices.SortStableFunc(card.Rows, func(a, b page.FailureRow) int { return b.Last.Compare(a.Last) })
-	if len(card.Rows) > shownRows {
-		card.Hidden = len(card.Rows) - shownRows
-		card.Rows = card.Rows[:shownRows]
-	}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (v *visit) failureRow(g store.FailureGroup) page.FailureRow {
-	return page.FailureRow{
-		Endpoint: v.failedEndpoint(g.EndpointID, g.Endpoint), Cause: g.Cause, Count: g.Count, First: g.First, Last: g.Last,
-		Newest: g.LastDelivery, Href: address(v.at("failures", g.EndpointID.String()), paramCause, causeParam(g.Cause)),
-	}
-}
-
-func (v *visit) failedEndpoint(id gateway.EndpointID, label store.EndpointLabel) page.FailedEndpoint {
-	return page.FailedEndpoint{
-		Path: v.at("endpoints", id.String()), Name: called(label), Place: page.EndpointAddress(label.URL), State: label.State,
-	}
-}
-
-// addDetails adds what the newest delivery of each row was told.
-func (v *visit) addDetails(view *page.Failures) error {
-	newest := make([]gateway.DeliveryID, 0, len(view.Cards))
-	for _, card := range view.Cards {
-		for _, row := range card.Rows {
-			newest = append(newest, row.Newest)
-		}
-	}
-	told, err := v.d.Store.LastAnswers(v.ctx(), v.account(), newest)
-	for _, card := range view.Cards {
-		for i := range card.Rows {
-			card.Rows[i].Detail = detailOf(told[card.Rows[i].Newest])
-		}
-	}
-	return err
-}
-
-// shownDetail is how much of an answer is shown among others, in characters.
-const shownDetail = 160
-
-// detailOf is what went wrong, or what the receiver said.
-func detailOf(a store.LastAnswer) string {
-	said := strings.Join(strings.Fields(string(a.Body)), " ")
-	return component.Shorten(cmp.Or(said, a.Detail), shownDetail)
+	return at + "?" + q.Encode()
 }

@@ -120,8 +120,10 @@ func askRevokeKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.ask("Revoke an API key", layout.SectionKeys, page.KeyRevokeAsk(page.KeyAsk{
-		Key: v.keyRow(k), Path: v.at("settings", "keys"), Heading: !v.scripted(),
+	return v.ask("Revoke an API key", layout.SectionKeys, page.QuestionForm(page.Question{
+		Action: v.Request().URL.Path, Cancel: v.at("settings", "keys"), Heading: !v.scripted(),
+		Title: "Revoke “" + k.Name + "”?", Submit: "Revoke key",
+		Text: []string{"The key rk_…" + k.Hint + " is refused from now on, for good. Whatever still uses it gets 401."},
 	}))
 }
 

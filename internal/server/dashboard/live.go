@@ -33,6 +33,8 @@ const (
 type hint struct {
 	Events   int
 	Attempts int64
+	// Operation changes with the operation that the page is about.
+	Operation int64
 }
 
 // watch is what a stream remembers between two looks.
@@ -41,6 +43,8 @@ type watch struct {
 	since time.Time
 	// endpoint narrows what attempts are counted; nil counts the account's.
 	endpoint *gateway.EndpointID
+	// operation is looked at, too; nil for none.
+	operation *gateway.OperationID
 	// told is the last hint.
 	told hint
 	// anchor is from when on attempts are counted, and before how many came
@@ -62,6 +66,11 @@ func (v *visit) live() *layout.Live { return v.liveOf(v.at("stream"), nil) }
 // liveOfEndpoint is live with the attempts of one endpoint alone.
 func (v *visit) liveOfEndpoint(id gateway.EndpointID) *layout.Live {
 	return v.liveOf(v.at("stream")+"?"+url.Values{paramEndpoint: {id.String()}}.Encode(), &id)
+}
+
+// liveOfOperation is live, and hears how far an operation got.
+func (v *visit) liveOfOperation(id gateway.OperationID) *layout.Live {
+	return v.liveOf(v.at("stream")+"?"+url.Values{paramOperation: {id.String()}}.Encode(), nil)
 }
 
 // liveOf notes when the page is drawn, and how many attempts that minute had
@@ -95,6 +104,9 @@ func newWatch(query url.Values, now time.Time) *watch {
 	}
 	if id, err := gateway.ParseID[gateway.EndpointID](query.Get(paramEndpoint)); err == nil {
 		w.endpoint = &id
+	}
+	if id, err := gateway.ParseID[gateway.OperationID](query.Get(paramOperation)); err == nil {
+		w.operation = &id
 	}
 	w.anchor = w.since
 	return w
@@ -152,7 +164,7 @@ func (v *visit) tell(w *watch) error {
 	if err != nil || now == w.told {
 		return nil //nolint:nilerr // the next look is a second away
 	}
-	if err := v.send(fmt.Sprintf("data: {\"events\":%d,\"attempts\":%d}\n\n", now.Events, now.Attempts)); err != nil {
+	if err := v.send(fmt.Sprintf("data: {\"events\":%d,\"attempts\":%d,\"operation\":%d}\n\n", now.Events, now.Attempts, now.Operation)); err != nil {
 		return err
 	}
 	w.told = now
@@ -167,6 +179,9 @@ func (v *visit) look(w *watch) (hint, error) {
 		return hint{}, err
 	}
 	seen := hint{Events: pulse.Events, Attempts: w.before + pulse.Attempts}
+	if seen.Operation, err = v.lookAtOperation(w); err != nil {
+		return hint{}, err
+	}
 	if now := v.now(); now.Sub(w.anchor) > anchorFor {
 		later, err := v.d.Store.Pulse(v.ctx(), v.account(), first, now, w.endpoint)
 		if err != nil {
@@ -175,6 +190,27 @@ func (v *visit) look(w *watch) (hint, error) {
 		w.anchor, w.before = now, seen.Attempts-later.Attempts
 	}
 	return seen, nil
+}
+
+// lookAtOperation is a number that changes with the operation, if there is one.
+func (v *visit) lookAtOperation(w *watch) (int64, error) {
+	if w.operation == nil {
+		return 0, nil
+	}
+	o, err := v.d.Store.Operation(v.ctx(), v.account(), *w.operation)
+	switch {
+	case isMissing(err):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	changes := o.Total + o.Done + o.Failed + o.Restored
+	for _, at := range []*time.Time{o.StartedAt, o.FinishedAt, o.SettledAt} {
+		if at != nil {
+			changes++
+		}
+	}
+	return int64(changes), nil
 }
 
 // mayStillRead tells that the session has not ended, and that its person is

@@ -3,8 +3,6 @@ package dashboard
 import (
 	"net/http"
 
-	"github.com/a-h/templ"
-
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/layout"
 	"github.com/rowlock/rowlock/web/page"
@@ -15,18 +13,28 @@ func (v *visit) sourceQuestion(s gateway.Source) page.SourceAsk {
 	return page.SourceAsk{Source: v.sourceHead(s), Heading: !v.scripted(), Now: v.now()}
 }
 
-// askSource shows a question about the source in the address.
-func askSource(v *visit, title string, question func(page.SourceAsk) templ.Component) error {
+func askPauseSource(v *visit) error {
 	s, err := v.changeable()
 	if err != nil {
 		return err
 	}
-	return v.ask(title, layout.SectionSources, question(v.sourceQuestion(s)))
+	return v.ask("Pause source", layout.SectionSources, page.QuestionForm(page.Question{
+		Action: v.Request().URL.Path, Cancel: v.at("sources", s.ID.String()), Heading: !v.scripted(), Safe: true,
+		Title: "Pause “" + s.Name + "”?", Submit: "Pause source",
+		Text: []string{
+			"The sender notices nothing: requests are verified and answered with 200 as before. " +
+				"Their events are kept and held, and delivered nowhere until you resume.",
+		},
+	}))
 }
 
-func askPauseSource(v *visit) error { return askSource(v, "Pause source", page.SourcePauseAsk) }
-
-func askDeleteSource(v *visit) error { return askSource(v, "Delete source", page.SourceDeleteAsk) }
+func askDeleteSource(v *visit) error {
+	s, err := v.changeable()
+	if err != nil {
+		return err
+	}
+	return v.ask("Delete source", layout.SectionSources, page.SourceDeleteAsk(v.sourceQuestion(s)))
+}
 
 func pauseSource(v *visit) error {
 	s, err := v.changeable()

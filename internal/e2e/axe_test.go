@@ -73,10 +73,10 @@ var looks = []struct {
 func (b *tab) inspect(paths ...string) {
 	b.t.Helper()
 	for _, path := range paths {
+		b.open(path)
 		for _, l := range looks {
 			what := fmt.Sprintf("%s, %d, %s", path, l.width, l.theme)
 			b.look(l.width, l.theme)
-			b.open(path)
 			b.accessible(what)
 			if n := eval[int](b, `document.querySelectorAll('[style], style, script:not([src]), [onclick]').length`); n > 0 {
 				b.t.Errorf("%s: %d elements have a style or script of their own", what, n)

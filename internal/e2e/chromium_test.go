@@ -223,12 +223,15 @@ func (b *tab) path() string {
 	return eval[string](b, `location.pathname`)
 }
 
-// look sets width in pixels and the system's theme.
+// look sets width in pixels and the system's theme. Nothing moves on the way
+// from one to the other.
 func (b *tab) look(width int, theme string) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(int64(width), 900))
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 }
 

@@ -51,7 +51,7 @@ func TestAttemptsAreLive(t *testing.T) {
 	})
 	b := newTab(t, n.url)
 	b.logIn("owner@example.com")
-	b.open(home(a) + "/deliveries")
+	b.open(home(a) + "/attempts")
 	b.await("the page listens", `[...document.querySelectorAll('.live')].some((e) => e.innerText.includes('Live'))`)
 	publish()
 	b.awaitText("1 new attempt")

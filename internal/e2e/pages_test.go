@@ -33,13 +33,22 @@ func TestEveryPage(t *testing.T) {
 	b := newTab(t, n.url)
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
-	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/settings/keys")
+	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/settings/keys")
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
 	if len(found) < 40 {
 		t.Errorf("links lead to %d pages only: %s", len(found), strings.Join(found, " "))
 	}
-	b.inspect(found...)
+	half := len(found) / 2
+	for name, paths := range map[string][]string{"first half": found[:half], "second half": found[half:]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := newTab(t, n.url)
+			own.refuseDialogs()
+			own.logIn("owner@example.com")
+			own.inspect(paths...)
+		})
+	}
 }
 
 // newPerson makes an account whose owner can log in.
@@ -105,6 +114,7 @@ func (a *account) furnishPages(t testing.TB, r *receiver) {
 	endpoints := list[endpointObject](t, a, "/endpoints", "")
 	a.call(t, http.MethodPost, "/endpoints/"+endpoints[len(endpoints)-1].ID+"/test", []byte(`{}`))
 	a.call(t, http.MethodPost, "/endpoints/"+endpoints[0].ID+"/pause", nil)
+	a.call(t, http.MethodPost, "/endpoints/"+endpoints[0].ID+"/recover", []byte(`{"since":"2026-01-01T00:00:00Z","only":"missing"}`))
 	stripe := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", fmt.Sprintf(`{"name":%s,"kind":"stripe","secret":%q}`, quoted, stripeSecret))
 	none := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", `{"name":"open","kind":"none"}`)
 	a.ingest(t, none.IngestURL, hostile, http.StatusOK)
@@ -179,8 +189,8 @@ func kindOf(link string) string {
 	return kind
 }
 
-// leadsOn tells that a link leads to a page of ours for people: the API has
-// pages of its own, and what is downloaded is none.
+// leadsOn tells that a link leads to a page of ours for people: the API and the
+// job queue have pages of their own, and what is downloaded is none.
 func leadsOn(link string) bool {
-	return !strings.HasPrefix(link, "/api/") && !strings.Contains(link, "/raw")
+	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw")
 }

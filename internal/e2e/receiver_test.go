@@ -38,7 +38,9 @@ type receiver struct {
 
 	mu    sync.Mutex
 	delay func() time.Duration
-	hits  []hit
+	// status is the answer.
+	status int
+	hits   []hit
 	// perDelivery indexes hits by delivery, perPlace counts them by path and
 	// event.
 	perDelivery map[string][]int
@@ -60,7 +62,7 @@ func newReceiver(t testing.TB, delay func() time.Duration) *receiver {
 		t.Fatalf("listen: %v", err)
 	}
 	r := &receiver{
-		url: "http://" + listener.Addr().String(), secret: newSecret(), delay: delay,
+		url: "http://" + listener.Addr().String(), secret: newSecret(), delay: delay, status: http.StatusOK,
 		perDelivery: map[string][]int{}, perPlace: map[place]int{}, open: map[int]bool{}, gate: make(chan struct{}),
 	}
 	close(r.gate)
@@ -89,10 +91,24 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	n, wait, gate := r.keep(request, body)
 	answered := r.stays(request, wait, gate)
-	r.finish(n, answered)
+	status := r.finish(n, answered)
 	if answered {
-		w.WriteHeader(http.StatusOK)
+		w.WriteHeader(status)
 	}
+}
+
+// answer sets the status of the answers from now on.
+func (r *receiver) answer(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+// setDelay sets how long answers take from now on.
+func (r *receiver) setDelay(delay func() time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.delay = delay
 }
 
 // stays waits until the answer may go out, and tells whether the sender is
@@ -132,11 +148,13 @@ func (r *receiver) keep(request *http.Request, body []byte) (n int, wait time.Du
 	return n, r.delay(), r.gate
 }
 
-func (r *receiver) finish(n int, answered bool) {
+// finish notes whether a request was answered, and tells with what.
+func (r *receiver) finish(n int, answered bool) (status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hits[n].answered = answered
 	delete(r.open, n)
+	return r.status
 }
 
 // hold keeps all answers back until the returned function is called.

@@ -104,7 +104,7 @@ func pathsOf(ctx context.Context, pool *pgxpool.Pool, a fill.Account, email stri
 		home + "/deliveries", home + "/deliveries?outcome=rejected", home + "/deliveries/" + delivery.String(),
 		home + "/endpoints", endpoint, endpoint + "?range=30d", endpoint + "/edit",
 		home + "/sources", source, home + "/sources/new",
-		home + "/failures", home + "/settings", home + "/settings/keys",
+		home + "/failures", home + "/failures?group=none&since=7d", home + "/failures?state=retrying", home + "/settings", home + "/settings/keys",
 		"/accounts", "/me/security", "/instance/accounts", "/instance/mail",
 	}, nil
 }

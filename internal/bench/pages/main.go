@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/served"
 )
 
 // usualRuns is how often each page is asked for.
@@ -40,12 +41,12 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	if err != nil {
 		return err
 	}
-	server, err := serve(ctx, o.URL)
+	server, err := served.Start(ctx, o.URL)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	b, err := signUp(ctx, server.url)
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	b, err := signUp(ctx, server.URL)
 	if err != nil {
 		return err
 	}

@@ -94,10 +94,11 @@ func TestKilledOwner(t *testing.T) {
 		}
 		return err != nil
 	})
-	sweep(filepath.Dir(dir))
-	if exists(dir) {
-		t.Errorf("%s is still there after a sweep", dir)
-	}
+	// It refuses connections before it lets go of its directory.
+	until(t, "its directory is swept", func() bool {
+		sweep(filepath.Dir(dir))
+		return !exists(dir)
+	})
 }
 
 // until polls a condition that this process gets no signal of.

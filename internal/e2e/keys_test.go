@@ -107,6 +107,10 @@ func TestKeysRotatedOnTheEmbeddedDatabase(t *testing.T) {
 	}
 	w.send(`{"order":2}`, "after", "order.created")
 	w.github()
+	// What is in the air at a kill would be sent again.
+	waitFor(t, patience, "everything is recorded", func() bool {
+		return none(t, a, "/deliveries", "status=sending") && none(t, a, "/deliveries", "status=pending")
+	})
 	n.kill()
 	n.boot()
 	w.send(`{"order":3}`, "after a start", "order.created")

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
@@ -119,7 +121,7 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err := tx.SetDecisions(ctx, p.decisions); err != nil {
 		return nil, err
 	}
-	if err := tx.Enqueue(ctx, deliverJobs(p.lanes)...); err != nil {
+	if err := tx.Enqueue(ctx, job.Delivers(p.lanes)...); err != nil {
 		return nil, err
 	}
 	return p.lanes, tx.AddUsage(ctx, s.node, p.usage)
@@ -149,21 +151,5 @@ func candidatesFor(ctx context.Context, tx store.Tx, events []store.Undecided) (
 			patterns[p] = true
 		}
 	}
-	return tx.Candidates(ctx, keys(accounts), keys(patterns))
-}
-
-func keys[K comparable](m map[K]bool) []K {
-	list := make([]K, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	return list
-}
-
-func deliverJobs(lanes []store.LaneRef) []job.Args {
-	jobs := make([]job.Args, len(lanes))
-	for i, l := range lanes {
-		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
-	}
-	return jobs
+	return tx.Candidates(ctx, slices.Collect(maps.Keys(accounts)), slices.Collect(maps.Keys(patterns)))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -138,7 +140,7 @@ func accountsOf(events []store.Undecided) []gateway.AccountID {
 	for _, e := range events {
 		accounts[e.AccountID] = true
 	}
-	return keys(accounts)
+	return slices.Collect(maps.Keys(accounts))
 }
 
 func idsOf(events []store.Undecided) []gateway.EventID {

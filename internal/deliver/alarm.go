@@ -82,21 +82,12 @@ func (s *Service) ring(ref store.LaneRef, at time.Time) {
 	s.Wake([]store.LaneRef{ref})
 }
 
-// deliverJobs are the jobs that wake lanes.
-func deliverJobs(lanes []store.LaneRef) []job.Args {
-	jobs := make([]job.Args, len(lanes))
-	for i, l := range lanes {
-		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
-	}
-	return jobs
-}
-
 // leaveToOthers sets a lane's alarm to now and tells the other nodes.
 func (s *Service) leaveToOthers(ctx context.Context, ref store.LaneRef) error {
 	return s.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.WakeLane(ctx, ref.AccountID, ref.EndpointID); err != nil {
 			return err
 		}
-		return tx.Enqueue(ctx, deliverJobs([]store.LaneRef{ref})...)
+		return tx.Enqueue(ctx, job.Delivers([]store.LaneRef{ref})...)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -60,7 +61,7 @@ func (d *drain) run(ctx context.Context) {
 		again, err := d.once(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("draining a lane", "endpoint", d.ref.EndpointID, "error", err)
-			pause(ctx, retryPause)
+			_ = clock.Sleep(ctx, retryPause) // whether ctx has ended is asked below
 		}
 		if again && ctx.Err() == nil {
 			continue
@@ -95,7 +96,7 @@ func (d *drain) once(ctx context.Context) (again bool, err error) {
 	again, err = h.run(ctx)
 	d.slow = h.lane.Flow.TimingOut
 	if again && err == nil && h.fruitless {
-		pause(ctx, fruitlessPause)
+		_ = clock.Sleep(ctx, fruitlessPause) // run asks whether ctx has ended
 	}
 	return again, err
 }
@@ -115,14 +116,4 @@ func (d *drain) countSlow(lane store.Lane) bool {
 	}
 	d.slow = true
 	return d.service.slots.slowDown()
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -98,7 +99,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 		case err != nil:
 			h.service.Log.Warn("recording deliveries", "endpoint", h.lane.EndpointID, "error", err)
 			h.recordApart(ctx, err)
-			pause(h.sendCtx, retryPause) //nolint:contextcheck // what was sent is recorded after a stop, too
+			_ = clock.Sleep(h.sendCtx, retryPause) //nolint:contextcheck // what was sent is recorded after a stop, too
 			if h.sendCtx.Err() == nil {
 				continue
 			}

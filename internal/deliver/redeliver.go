@@ -126,7 +126,7 @@ func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.
 			return nil, err
 		}
 	}
-	if err := tx.Enqueue(ctx, deliverJobs(lanesOf(deliveries))...); err != nil {
+	if err := tx.Enqueue(ctx, job.Delivers(lanesOf(deliveries))...); err != nil {
 		return nil, err
 	}
 	if err := tx.Audit(ctx, account, actor, "event.redeliver", event.String(), "", s.Clock.NewID()); err != nil {

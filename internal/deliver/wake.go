@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -19,7 +20,7 @@ func (s *Service) WakeLane(ctx context.Context, account gateway.AccountID, actor
 		if _, err := tx.Endpoint(ctx, account, id); err != nil {
 			return err
 		}
-		if err := tx.Enqueue(ctx, deliverJobs([]store.LaneRef{ref})...); err != nil {
+		if err := tx.Enqueue(ctx, job.Delivers([]store.LaneRef{ref})...); err != nil {
 			return err
 		}
 		return tx.Audit(ctx, account, actor, "endpoint.wake", id.String(), "", s.Clock.NewID())

@@ -20,3 +20,12 @@ func (Deliver) Kind() string { return "deliver" }
 func (Deliver) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: QueueDeliver, MaxAttempts: 1}
 }
+
+// Delivers are the jobs that have lanes drained.
+func Delivers(lanes []gateway.LaneRef) []Args {
+	jobs := make([]Args, len(lanes))
+	for i, l := range lanes {
+		jobs[i] = Deliver(l)
+	}
+	return jobs
+}

@@ -78,7 +78,7 @@ func (r *runner) act(ctx context.Context, batch found) (lanes []store.LaneRef, e
 		if err != nil {
 			return err
 		}
-		return tx.Enqueue(ctx, deliverJobs(lanes)...)
+		return tx.Enqueue(ctx, job.Delivers(lanes)...)
 	})
 	return lanes, err
 }
@@ -152,12 +152,4 @@ func (r *runner) lanesOf(endpoints map[gateway.EndpointID]bool) []store.LaneRef 
 		lanes = append(lanes, store.LaneRef{AccountID: r.run.AccountID, EndpointID: id})
 	}
 	return lanes
-}
-
-func deliverJobs(lanes []store.LaneRef) []job.Args {
-	jobs := make([]job.Args, len(lanes))
-	for i, l := range lanes {
-		jobs[i] = job.Deliver{AccountID: l.AccountID, EndpointID: l.EndpointID}
-	}
-	return jobs
 }

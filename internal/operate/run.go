@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
@@ -75,7 +76,7 @@ func (r *runner) work(ctx context.Context) (rest time.Duration, err error) {
 		case !r.Clock.Now().Add(next.wait).Before(ends):
 			return next.wait, nil
 		}
-		if !sleep(ctx, next.wait) {
+		if clock.Sleep(ctx, next.wait) != nil {
 			return 0, nil
 		}
 	}
@@ -150,19 +151,4 @@ func (s *Service) leave(ctx context.Context, account gateway.AccountID, id gatew
 		}
 		return tx.Enqueue(ctx, job.Operation{AccountID: account, OperationID: id})
 	})
-}
-
-// sleep waits, and tells whether the time is over and not the context.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	if wait <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -22,7 +23,7 @@ func (r *rotation) reseal(ctx context.Context) error {
 		if err != nil || left == 0 {
 			return err
 		}
-		if err := pause(ctx, passPause); err != nil {
+		if err := clock.Sleep(ctx, passPause); err != nil {
 			return err
 		}
 	}
@@ -65,17 +66,5 @@ func (r *rotation) column(ctx context.Context, c store.Sealed) (sum store.Reseal
 			return sum, nil
 		}
 		sum.Last = step.Last
-	}
-}
-
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

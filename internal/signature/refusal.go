@@ -2,8 +2,9 @@ package signature
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // The codes of a Refusal, which are the codes of the answer to the sender.
@@ -62,19 +63,7 @@ func outOfRange(header string, skew, tolerance time.Duration) *Refusal {
 	return &Refusal{
 		Code:   CodeTimestamp,
 		Header: header,
-		Detail: fmt.Sprintf("The signature is right, but its time is %s %s; %s is allowed.", written(distance.Round(time.Second)), side, written(tolerance)),
+		Detail: fmt.Sprintf("The signature is right, but its time is %s %s; %s is allowed.", gateway.DurationText(distance.Round(time.Second)), side, gateway.DurationText(tolerance)),
 		Skew:   skew,
 	}
-}
-
-// written is a length of time without its empty ends: 5m, not 5m0s.
-func written(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

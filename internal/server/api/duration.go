@@ -2,9 +2,9 @@ package api
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -16,7 +16,7 @@ type span struct{ least, most time.Duration }
 func (s span) read(text, location string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < s.least || d > s.most || d%time.Millisecond != 0 {
-		return 0, problem.At(location, "want a duration from %s to %s in whole milliseconds", durationText(s.least), durationText(s.most))
+		return 0, problem.At(location, "want a duration from %s to %s in whole milliseconds", gateway.DurationText(s.least), gateway.DurationText(s.most))
 	}
 	return d, nil
 }
@@ -43,24 +43,12 @@ func (s span) readOptional(text *string, location string) (*time.Duration, error
 	return &d, err
 }
 
-// durationText writes a duration as people do: 24h and 1m30s, not 24h0m0s.
-func durationText(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // optionalDurationText is nil for no duration of one's own.
 func optionalDurationText(d time.Duration) *string {
 	if d == 0 {
 		return nil
 	}
-	text := durationText(d)
+	text := gateway.DurationText(d)
 	return &text
 }
 
@@ -71,7 +59,7 @@ func durationTexts(schedule []time.Duration) *[]string {
 	}
 	texts := make([]string, len(schedule))
 	for i, wait := range schedule {
-		texts[i] = durationText(wait)
+		texts[i] = gateway.DurationText(wait)
 	}
 	return &texts
 }

@@ -131,19 +131,6 @@ func (f form) statusCodes() *[]int {
 	return &codes
 }
 
-// writtenDuration writes a length of time as it is entered: 24h and 1m30s, not
-// 24h0m0s.
-func writtenDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // writtenSchedule writes the waits between attempts as they are entered.
 func writtenSchedule(waits []time.Duration) string {
 	if len(waits) == 0 {
@@ -151,7 +138,7 @@ func writtenSchedule(waits []time.Duration) string {
 	}
 	texts := make([]string, len(waits))
 	for i, wait := range waits {
-		texts[i] = writtenDuration(wait)
+		texts[i] = gateway.DurationText(wait)
 	}
 	return strings.Join(texts, ", ")
 }

@@ -109,7 +109,7 @@ func (v *visit) endpointFormPage(shown page.EndpointForm, e gateway.Endpoint, wr
 	}
 	shown.Frame, shown.Action = frame, v.formPath()
 	shown.TryFilter = shown.Action + tryFilterPath
-	shown.ServerTimeout = writtenDuration(v.d.Deliver.Timeout)
+	shown.ServerTimeout = gateway.DurationText(v.d.Deliver.Timeout)
 	shown.ServerSchedule = writtenSchedule(v.d.Deliver.Schedule)
 	shown.Local = v.d.Endpoints.Check(endpoint.Input{URL: new(page.TryReceiverURL)}) == nil
 	if wrong == nil {
@@ -186,7 +186,7 @@ func endpointForm(e gateway.Endpoint) page.EndpointForm {
 		shown.UID = *e.UID
 	}
 	if e.Timeout != 0 {
-		shown.Timeout = writtenDuration(e.Timeout)
+		shown.Timeout = gateway.DurationText(e.Timeout)
 	}
 	if e.RetrySchedule != nil {
 		shown.RetrySchedule = writtenSchedule(e.RetrySchedule)

@@ -55,11 +55,12 @@ func TestSendNowIsOneAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	r := newReceiver(t, status(400))
-	e := b.endpoint(t, r.URL, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{time.Hour, time.Hour, time.Hour} })
+	// However the presses meet, none of them ends the schedule.
+	const presses = 8
+	e := b.endpoint(t, r.URL, func(e *gateway.Endpoint) { e.RetrySchedule = slices.Repeat([]time.Duration{time.Hour}, presses+1) })
 	ids := b.later(t, e, 5)
 	var due atomic.Int64
 	var wg sync.WaitGroup
-	const presses = 8
 	for range presses {
 		wg.Go(func() {
 			n, err := b.SendNow(t.Context(), b.account, actor, e.ID)

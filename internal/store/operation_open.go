@@ -120,20 +120,10 @@ func (t Tx) InsertMissing(ctx context.Context, run OperationRun, endpoint gatewa
 	}
 	low, high := idRange(events)
 	batch := &pgx.Batch{}
-	batch.Queue(`
-		WITH unwanted AS (
-			SELECT id
-			FROM events
-			WHERE id = ANY ($1)
-			  AND id BETWEEN $2 AND $3
-			  AND account_id = $4
-			  AND status = $5
-			ORDER BY id
-			FOR UPDATE
-		)
+	batch.Queue(eventsInStatus+`
 		UPDATE events
 		SET status = 'processed', decision = ''
-		WHERE id = ANY (ARRAY(SELECT id FROM unwanted))
+		WHERE id = ANY (ARRAY(SELECT id FROM mine))
 		  AND id BETWEEN $2 AND $3
 		  AND status = $5`, events, low, high, run.AccountID, string(gateway.EventNoEndpoints))
 	batch.Queue(`
@@ -161,17 +151,7 @@ func (t Tx) ReopenEvents(ctx context.Context, run OperationRun, ids []gateway.Ev
 		return nil, nil
 	}
 	low, high := idRange(ids)
-	rows, err := t.tx.Query(ctx, `
-		WITH mine AS (
-			SELECT id
-			FROM events
-			WHERE id = ANY ($1)
-			  AND id BETWEEN $2 AND $3
-			  AND account_id = $4
-			  AND status = $5
-			ORDER BY id
-			FOR UPDATE
-		)
+	rows, err := t.tx.Query(ctx, eventsInStatus+`
 		UPDATE events
 		SET status = 'accepted', decision = '', decide_after = now()
 		WHERE id = ANY (ARRAY(SELECT id FROM mine))
@@ -184,3 +164,17 @@ func (t Tx) ReopenEvents(ctx context.Context, run OperationRun, ids []gateway.Ev
 	opened, err := pgx.CollectRows(rows, pgx.RowTo[gateway.EventID])
 	return opened, wrap("reopen events", err)
 }
+
+// eventsInStatus locks an account's events that are in a status, in the order of
+// their ids, as everybody locks them.
+const eventsInStatus = `
+		WITH mine AS (
+			SELECT id
+			FROM events
+			WHERE id = ANY ($1)
+			  AND id BETWEEN $2 AND $3
+			  AND account_id = $4
+			  AND status = $5
+			ORDER BY id
+			FOR UPDATE
+		)`

@@ -97,12 +97,22 @@ func TestDeliveryPageLeadsAlongTheChain(t *testing.T) {
 	}
 }
 
-func TestDeliveriesPage(t *testing.T) {
+func TestAttemptsPage(t *testing.T) {
 	t.Parallel()
-	d := drawn(t, page.DeliveriesPage(page.Deliveries{Frame: framed(), Now: noon, Rows: []page.AttemptLine{
+	d := drawn(t, page.AttemptsPage(page.Attempts{SentList: page.SentList{Frame: framed(), Now: noon}, Rows: []page.AttemptLine{
 		{ID: "att_1", Href: "/p", Failure: "Timeout", Type: "order.created", N: 1, StartedAt: noon},
 		{ID: "att_2", Href: "/p", Code: 200, Event: "evt_1", N: 1, StartedAt: noon},
 	}}))
 	wantWords(t, d, "#att_1 a.cell", "order.created")
 	wantWords(t, d, "#att_2 a.cell", "evt_1") // its event is gone
+}
+
+func TestDeliveriesPage(t *testing.T) {
+	t.Parallel()
+	d := drawn(t, page.DeliveriesPage(page.Deliveries{SentList: page.SentList{Frame: framed(), Now: noon}, Rows: []page.DeliveryRow{
+		{ID: "dlv_1", Href: "/p", Status: "failed", Type: "order.created"},
+		{ID: "dlv_2", Href: "/p", Status: "delivered", Event: "evt_1"},
+	}}))
+	wantWords(t, d, "#dlv_1 a.cell", "order.created")
+	wantWords(t, d, "#dlv_2 a.cell", "evt_1") // its event is gone
 }

@@ -62,7 +62,7 @@ var everyPage = map[string]drawing{
 	"MailsPage":              of(page.MailsPage),
 	"NewAccountPage":         of(page.NewAccountPage),
 	"BulkAsk":                of(page.BulkAsk),
-	"DeliveryListPage":       of(page.DeliveryListPage),
+	"AttemptsPage":           of(page.AttemptsPage),
 	"OperationPage":          of(page.OperationPage),
 	"OperationsPage":         of(page.OperationsPage),
 	"RecoverAsk":             of(page.RecoverAsk),

@@ -36,10 +36,8 @@ func listAttempts(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := page.Deliveries{
-		Frame: frame, Now: v.now(), Path: l.path, Views: v.deliveryViews(l), Period: l.filter(p, "Started", usualRange), Wider: l.wider(p),
-		Filtered: l.has(attemptParams...), Clear: l.cleared(), Events: v.at("events"), NewEndpoint: v.at("endpoints", "new"),
-	}
+	view := page.Attempts{SentList: v.sentList(frame, l)}
+	view.Period, view.Wider, view.Filtered = l.filter(p, "Started", usualRange), l.wider(p), l.has(attemptParams...)
 	rows, view.Newest, view.Older = shown(l, rows, attemptPlace)
 	if view.Newest == "" {
 		view.Live = v.live()
@@ -47,10 +45,17 @@ func listAttempts(v *visit) error {
 	for _, row := range rows {
 		view.Rows = append(view.Rows, v.attemptLine(row))
 	}
-	if err := v.attemptChoices(l, &view); err != nil {
+	if err := v.sentChoices(l, &view.SentList); err != nil {
 		return err
 	}
-	return v.page(page.DeliveriesPage(view))
+	if len(view.Rows) == 0 {
+		first, err := v.d.Store.Attempts(v.ctx(), v.account(), store.AttemptFilter{}, nil, 1)
+		if err != nil {
+			return err
+		}
+		view.None = len(first) == 0
+	}
+	return v.page(page.AttemptsPage(view))
 }
 
 // attempts reads a page of attempts, and one more.
@@ -99,8 +104,16 @@ func (l listing) codeFilter(f store.AttemptFilter) (store.AttemptFilter, bool) {
 	}
 }
 
-// attemptChoices adds what the filters offer, and what an empty page says.
-func (v *visit) attemptChoices(l listing, view *page.Deliveries) error {
+// sentList begins a list of what is sent.
+func (v *visit) sentList(frame layout.Frame, l listing) page.SentList {
+	return page.SentList{
+		Frame: frame, Now: v.now(), Path: l.path, Views: v.deliveryViews(l), Clear: l.cleared(),
+		Events: v.at("events"), NewEndpoint: v.at("endpoints", "new"),
+	}
+}
+
+// sentChoices adds what the filters offer that both lists have.
+func (v *visit) sentChoices(l listing, view *page.SentList) error {
 	outcomes := make([]component.Option, len(gateway.Outcomes))
 	for i, o := range gateway.Outcomes {
 		outcomes[i] = component.Option{Value: string(o), Label: component.Word(o)}
@@ -120,13 +133,8 @@ func (v *visit) attemptChoices(l listing, view *page.Deliveries) error {
 		view.EndpointText = l.get("endpoint")
 	}
 	view.Outcomes, view.Causes, view.Endpoints = orAny(view.Outcomes), orAny(view.Causes), orAny(view.Endpoints)
-	view.Code = l.text("Status", "code", "A code such as 503, or 2xx for all that succeeded.")
-	if len(view.Rows) > 0 {
-		return nil
-	}
-	first, err := v.d.Store.Attempts(v.ctx(), v.account(), store.AttemptFilter{}, nil, 1)
-	view.None = len(first) == 0
-	return err
+	view.Code = l.text("Answer", "code", "A code such as 503, or 2xx for all that succeeded.")
+	return nil
 }
 
 // attemptLine shows an attempt as a line of the list.

@@ -32,16 +32,7 @@ func (v *visit) endpointRows(endpoints []gateway.Endpoint) ([]page.EndpointRow, 
 	if len(endpoints) == 0 {
 		return nil, nil
 	}
-	ids := make([]gateway.EndpointID, len(endpoints))
-	for i := range endpoints {
-		ids[i] = endpoints[i].ID
-	}
-	health, err := v.d.Store.EndpointHealth(v.ctx(), v.account(), ids)
-	if err != nil {
-		return nil, err
-	}
-	day := store.LastSteps(v.now(), int(24*time.Hour/listStep), listStep)
-	totals, err := v.d.Store.EndpointTotals(v.ctx(), v.account(), ids, day)
+	health, totals, err := v.howTheyDo(endpoints, store.LastSteps(v.now(), int(24*time.Hour/listStep), listStep))
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +41,20 @@ func (v *visit) endpointRows(endpoints []gateway.Endpoint) ([]page.EndpointRow, 
 		rows[i] = endpointRow(e, health[e.ID], totals[e.ID], v.now())
 	}
 	return rows, nil
+}
+
+// howTheyDo reads how endpoints do now, and did within a window.
+func (v *visit) howTheyDo(endpoints []gateway.Endpoint, w store.Window) (map[gateway.EndpointID]store.Health, map[gateway.EndpointID]store.Stats, error) {
+	ids := make([]gateway.EndpointID, len(endpoints))
+	for i := range endpoints {
+		ids[i] = endpoints[i].ID
+	}
+	health, err := v.d.Store.EndpointHealth(v.ctx(), v.account(), ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	totals, err := v.d.Store.EndpointTotals(v.ctx(), v.account(), ids, w)
+	return health, totals, err
 }
 
 // listStep is how exactly the last day of a list begins: as that of an

@@ -110,15 +110,7 @@ func (v *visit) troubled(w store.Window) ([]page.TroubledEndpoint, error) {
 	if err != nil || len(endpoints) == 0 {
 		return nil, err
 	}
-	ids := make([]gateway.EndpointID, len(endpoints))
-	for i := range endpoints {
-		ids[i] = endpoints[i].ID
-	}
-	health, err := v.d.Store.EndpointHealth(v.ctx(), v.account(), ids)
-	if err != nil {
-		return nil, err
-	}
-	totals, err := v.d.Store.EndpointTotals(v.ctx(), v.account(), ids, w)
+	health, totals, err := v.howTheyDo(endpoints, w)
 	if err != nil {
 		return nil, err
 	}

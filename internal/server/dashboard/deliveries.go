@@ -34,10 +34,8 @@ func listDeliveries(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := page.DeliveryList{
-		Frame: frame, Now: v.now(), Path: l.path, Views: v.deliveryViews(l), Period: l.filter(p, "Received", usual), Wider: l.wider(p),
-		Filtered: l.has(deliveryParams...), Clear: l.cleared(), Events: v.at("events"), NewEndpoint: v.at("endpoints", "new"),
-	}
+	view := page.Deliveries{SentList: v.sentList(frame, l)}
+	view.Period, view.Wider, view.Filtered = l.filter(p, "Received", usual), l.wider(p), l.has(deliveryParams...)
 	rows, view.Newest, view.Older = shown(l, rows, func(d store.DeliveryLine) string { return d.ID.String() })
 	if view.Newest == "" {
 		view.Live = v.live()
@@ -51,7 +49,7 @@ func listDeliveries(v *visit) error {
 	if err := v.addBulk(l, p, &view); err != nil {
 		return err
 	}
-	return v.page(page.DeliveryListPage(view))
+	return v.page(page.DeliveriesPage(view))
 }
 
 // deliveryViews are the two lists of what is sent, narrowed alike where they
@@ -107,15 +105,10 @@ func (l listing) deliveryFilter() (f store.DeliveryFilter, ok bool) {
 }
 
 // deliveryChoices adds what the filters offer, and what an empty page says.
-func (v *visit) deliveryChoices(l listing, view *page.DeliveryList) error {
-	var choices page.Deliveries
-	choices.Rows = make([]page.AttemptLine, 1) // that there are none is asked below
-	if err := v.attemptChoices(l, &choices); err != nil {
+func (v *visit) deliveryChoices(l listing, view *page.Deliveries) error {
+	if err := v.sentChoices(l, &view.SentList); err != nil {
 		return err
 	}
-	view.Outcomes, view.OutcomeText, view.Causes, view.CauseText = choices.Outcomes, choices.OutcomeText, choices.Causes, choices.CauseText
-	view.Endpoints, view.EndpointText, view.Code = choices.Endpoints, choices.EndpointText, choices.Code
-	view.Code.Label = "Answer" // the delivery has a status of its own
 	statuses := make([]component.Option, len(gateway.DeliveryStatuses))
 	for i, s := range gateway.DeliveryStatuses {
 		statuses[i] = component.Option{Value: string(s), Label: component.Word(s)}
@@ -154,7 +147,7 @@ func (v *visit) deliveryRow(d store.DeliveryLine) page.DeliveryRow {
 
 // addBulk lets those who may choose several, and offers all that match: counted
 // where there are more than the page shows.
-func (v *visit) addBulk(l listing, p period, view *page.DeliveryList) error {
+func (v *visit) addBulk(l listing, p period, view *page.Deliveries) error {
 	status := gateway.DeliveryStatus(l.get(paramStatus))
 	if !v.manages() || l.has(paramOperation) && status == "" || status != "" && !status.IsClosed() {
 		return nil

@@ -22,8 +22,12 @@ WITHPG := go run ./internal/pgtest/withpg
 
 # How long one package's tests may take; far above what they need.
 TEST_TIMEOUT ?= 20m
-# How long each fuzz target runs.
+# How long each fuzz target runs; and how long, for each kind of source, the
+# verifier and what reads its events.
 FUZZTIME ?= 30s
+KINDTIME ?= 60s
+# The kinds that are fuzzed: each has a directory of its vectors or settings.
+KINDS ?= $(notdir $(wildcard internal/signature/testdata/*))
 
 .PHONY: help
 help: ## list the targets
@@ -75,10 +79,17 @@ test: ## every test, with the race detector, on a throw-away PostgreSQL
 race: ## the tests three times over in changing order, to find what is rare
 	$(WITHPG) go test -race -count=3 -shuffle=on -timeout 60m ./...
 
+.PHONY: fuzz-kinds
+fuzz-kinds: ## the verifier and the event reader of each kind of source (KINDS) for KINDTIME (60s)
+	@for kind in $(KINDS); do for target in FuzzVerify FuzzEvents; do \
+		echo "./internal/signature $$target $$kind"; \
+		ROWLOCK_FUZZ_KIND=$$kind go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(KINDTIME) ./internal/signature; \
+	done; done
+
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (30s)
+fuzz: fuzz-kinds ## every fuzz target for FUZZTIME (30s), those of kinds for KINDTIME each
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
-		grep -oE '^func Fuzz[A-Za-z0-9_]+' "$$file" | cut -d' ' -f2 | while read -r target; do \
+		grep -oE '^func Fuzz[A-Za-z0-9_]+' "$$file" | cut -d' ' -f2 | grep -vE '^(FuzzVerify|FuzzEvents)$$' | while read -r target; do \
 			echo "$$(dirname "$$file") $$target"; \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 		done; \

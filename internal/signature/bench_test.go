@@ -26,9 +26,12 @@ func BenchmarkSign(b *testing.B) {
 
 func BenchmarkVerify(b *testing.B) {
 	body := `{"id":"evt_1","type":"order.created","data":{"text":"` + string(bytes.Repeat([]byte("a"), 2<<10)) + `"}}`
-	for _, s := range senders() {
+	for _, s := range senders(b) {
 		b.Run(s.name, func(b *testing.B) {
-			r := s.signed(body)
+			if s.Info().BodyOpen {
+				b.Skip("its body holds the signature, or is not signed")
+			}
+			r := s.signed(b, body)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := s.verify(r, s.secret); err != nil {

@@ -8,6 +8,18 @@ import (
 // decoder decodes the text form of exactly size bytes; anything else is false.
 type decoder func(text string, size int) ([]byte, bool)
 
+// encoding is a text form of bytes.
+type encoding struct {
+	name   string
+	decode decoder
+	encode func(raw []byte) string
+}
+
+var (
+	inHex    = encoding{"hex", decodeHex, hex.EncodeToString}
+	inBase64 = encoding{"base64", decodeBase64, base64.StdEncoding.EncodeToString}
+)
+
 // decodeHex reads hex of either case.
 func decodeHex(text string, size int) ([]byte, bool) {
 	if len(text) != hex.EncodedLen(size) {

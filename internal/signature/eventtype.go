@@ -16,6 +16,9 @@ func eventType(text string) string {
 		return ""
 	}
 	for i := range len(text) {
+		if text[i] == ' ' && i > 0 && i < len(text)-1 {
+			continue // GitLab's types are words: "Push Hook"
+		}
 		if !isTypeByte(text[i], i == 0) {
 			return ""
 		}

@@ -11,7 +11,7 @@ func TestEventType(t *testing.T) {
 	cases := map[string]bool{
 		"order.created": true, "orders/create": true, "a": true, "_a": true, "9": true, "A.b-c_d:e/f": true,
 		"rowlock": true, "rowlocks.x": true, "Rowlock.x": true,
-		"": false, ".a": false, "/a": false, "-a": false, ":a": false, "a b": false, "a\n": false, "é": false, "a\x00": false, "a\xff": false,
+		"": false, ".a": false, "/a": false, "-a": false, ":a": false, "Push Hook": true, " a": false, "a ": false, "a\n": false, "é": false, "a\x00": false, "a\xff": false,
 		"rowlock.": false, "rowlock.endpoint.disabled": false, "a,b": false, "<b>": false,
 		strings.Repeat("a", 256): true, strings.Repeat("a", 257): false,
 	}

@@ -1,62 +1,45 @@
 package signature
 
-import (
-	"crypto/sha256"
-	"encoding/json"
-	"strings"
-)
-
 // github verifies GitHub's webhooks: HMAC-SHA256 over the body, keyed with the
 // secret as text, in X-Hub-Signature-256 as "sha256=" and hex. The SHA-1 that
 // GitHub still sends beside it is never looked at: it would be a weaker way in.
 //
-// The event is named by X-GitHub-Event, its id is X-GitHub-Delivery, which a
-// redelivery repeats. Neither is signed.
-type github struct{}
-
-var _ Scheme = github{}
-
-const (
-	githubSignature = "X-Hub-Signature-256"
-	githubPrefix    = "sha256="
-	githubID        = "X-Github-Delivery"
-	githubType      = "X-Github-Event"
-)
-
-func (github) Kind() string { return "github" }
-
-func (github) NeedsSecret() bool { return true }
-
-func (github) CheckSecret(pasted string) (string, error) { return checkText(pasted) }
-
-func (github) CheckSettings(raw json.RawMessage) error { return noSettings(raw) }
-
-func (github) SecretHeaders() []string { return nil }
-
-func (github) Protects(json.RawMessage) string {
-	return "The body is signed; the delivery id, the event name and the time are not."
-}
-
-func (github) Verify(request Request, _ Settings, secrets []Secret) (Verified, error) {
-	header, err := signatureHeader(request.Header, githubSignature)
-	if err != nil {
-		return Verified{}, err
-	}
-	text, ok := strings.CutPrefix(header, githubPrefix)
-	if !ok {
-		return Verified{}, malformed(githubSignature, "The header "+githubSignature+" does not begin with "+githubPrefix+", as it should.")
-	}
-	sent, ok := decodeHex(text, sha256.Size)
-	if !ok {
-		return Verified{}, malformed(githubSignature, "What follows "+githubPrefix+" is not 64 hex digits.")
-	}
-	secret, ok := matchHMAC(sha256.New, secrets, [][]byte{request.Body}, [][]byte{sent})
-	if !ok {
-		return Verified{}, mismatch(githubSignature, secrets)
-	}
-	event := Identity{
-		Key:  identityHeader(request.Header, githubID),
-		Type: eventType(identityHeader(request.Header, githubType)),
-	}
-	return Verified{Secret: secret, Events: []Identity{event}}, nil
+// The event is named by X-GitHub-Event. Its id is X-GitHub-Delivery, which a
+// redelivery repeats and which every hook that hears of the event gets the same
+// of; neither is signed. The ping that GitHub sends to a new hook is an event
+// of the type ping.
+//
+// Source: docs.github.com/webhooks, "Validating webhook deliveries" and
+// "Handling failed webhook deliveries".
+var github = &provider{
+	info: Info{
+		Kind: "github", Name: "GitHub", Summary: "HMAC over the body", Group: GroupCode,
+		Words: "git repository organization push pull request actions",
+		Docs:  "https://docs.github.com/en/webhooks",
+		Secret: SecretInfo{
+			Name: "Webhook secret",
+			From: "Make up a long random text and enter the same one here and at GitHub, under “Secret”.",
+		},
+		Steps: []string{
+			"At GitHub, open the repository’s or the organization’s Settings, then Webhooks, then “Add webhook”.",
+			"Paste the ingest URL as the “Payload URL” and choose the content type application/json.",
+			"Enter the same secret under “Secret”, choose the events, and save. GitHub sends a ping at once.",
+		},
+		Protects: "The body is signed; the delivery id, the event name and the time are not.",
+		Key: KeyInfo{
+			From:  "X-GitHub-Delivery",
+			Scope: "Every webhook that hears of one event gets the same delivery id, and so does a redelivery by hand: repeats are known within this source only.",
+		},
+		Answer:  "Any 2xx within 10 seconds.",
+		Retries: "None. GitHub sends again only when a person or an API call asks for it, with the same delivery id.",
+	},
+	proof: macProof{header: "X-Hub-Signature-256", prefix: "sha256="},
+	events: reader{
+		id:   header("X-GitHub-Delivery"),
+		kind: header("X-GitHub-Event"),
+	},
+	sample: sample{
+		header: map[string]string{"X-GitHub-Event": "push", "X-GitHub-Delivery": "{id}", "User-Agent": "GitHub-Hookshot/0000000"},
+		body:   `{"ref":"refs/heads/main","repository":{"full_name":"octo/example"},"pusher":{"name":"octocat"},"commits":[]}`,
+	},
 }

@@ -14,12 +14,12 @@ func TestGitHubIdentity(t *testing.T) {
 		header http.Header
 		want   Identity
 	}{
-		"both":                {http.Header{"X-Github-Delivery": {"guid"}, "X-Github-Event": {"push"}}, Identity{Key: "guid", Type: "push"}},
+		"both":                {http.Header{"X-Github-Delivery": {"guid"}, "X-Github-Event": {"push"}}, Identity{ID: "guid", Key: "guid", Type: "push"}},
 		"neither":             {http.Header{}, Identity{}},
 		"empty":               {http.Header{"X-Github-Delivery": {""}, "X-Github-Event": {""}}, Identity{}},
 		"delivery id twice":   {http.Header{"X-Github-Delivery": {"a", "b"}, "X-Github-Event": {"push"}}, Identity{Type: "push"}},
-		"event twice":         {http.Header{"X-Github-Delivery": {"a"}, "X-Github-Event": {"push", "ping"}}, Identity{Key: "a"}},
-		"bytes of the sender": {http.Header{"X-Github-Delivery": {"\xffé"}, "X-Github-Event": {"pu sh"}}, Identity{Key: "\xffé"}},
+		"event twice":         {http.Header{"X-Github-Delivery": {"a"}, "X-Github-Event": {"push", "ping"}}, Identity{ID: "a", Key: "a"}},
+		"bytes of the sender": {http.Header{"X-Github-Delivery": {"\xffé"}, "X-Github-Event": {"push "}}, Identity{ID: "\xffé", Key: "\xffé"}},
 		"reserved type":       {http.Header{"X-Github-Event": {"rowlock.endpoint.disabled"}}, Identity{}},
 	}
 	for name, c := range cases {
@@ -30,7 +30,7 @@ func TestGitHubIdentity(t *testing.T) {
 			for _, name := range []string{"X-Github-Delivery", "X-Github-Event"} {
 				r.Header[name] = c.header[name]
 			}
-			verified, err := github{}.Verify(r, Settings{}, liveSecrets("s"))
+			verified, err := github.Verify(r, Settings{}, liveSecrets("s"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestGitHubIdentity(t *testing.T) {
 // wrong SHA-256.
 func TestGitHubNeverFallsBack(t *testing.T) {
 	t.Parallel()
-	sha1Header := "sha1=" + hex.EncodeToString(plainMAC(algorithms["sha1"].newHash, "s", "{}"))
+	sha1Header := "sha1=" + hex.EncodeToString(plainMAC(hashSHA1.newHash, "s", "{}"))
 	for sha256Header, code := range map[string]string{
 		"":         CodeMissing,
 		sha1Header: CodeMalformed,
@@ -54,7 +54,7 @@ func TestGitHubNeverFallsBack(t *testing.T) {
 		r := Request{Header: http.Header{}, Body: []byte("{}"), Now: testNow}
 		r.Header.Set("X-Hub-Signature", sha1Header)
 		r.Header.Set("X-Hub-Signature-256", sha256Header)
-		_, err := github{}.Verify(r, Settings{}, liveSecrets("s"))
+		_, err := github.Verify(r, Settings{}, liveSecrets("s"))
 		_ = wantRefusal(t, err, code)
 	}
 }

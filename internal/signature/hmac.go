@@ -2,40 +2,58 @@ package signature
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
-	"time"
 )
 
 // genericHMAC verifies senders that sign with an HMAC and one header, whose
 // details the source's settings give; hmacSettings lists them. The secret is
 // used as text.
-type genericHMAC struct{}
+type genericHMAC struct{ provider }
 
-var _ Scheme = genericHMAC{}
+var _ Scheme = (*genericHMAC)(nil)
 
-func (genericHMAC) Kind() string { return "hmac" }
+var anyHMAC = &genericHMAC{provider{
+	info: Info{
+		Kind: "hmac", Name: "Any HMAC", Summary: "You pick header, hash", Group: GroupGeneric,
+		Words:    "custom generic sha1 sha256 sha512 signature own",
+		Secret:   SecretInfo{Name: "Shared secret", From: "The text that the sender signs with, used as it is."},
+		Settings: hmacFields,
+		Timed:    true, URLSigned: true,
+		Steps: []string{
+			"Open the sender’s settings for webhooks.",
+			"Paste the ingest URL as the address to send to.",
+			"Make sure that the sender signs with the same secret, and in the way that this source expects.",
+		},
+		Protects: protectsUnknown,
+		Key:      KeyInfo{From: "the header that the settings name"},
+		Answer:   "200 with the event’s id.",
+	},
+	sample: sample{body: `{"id":"{id}","hello":"from the test console"}`},
+}}
 
-func (genericHMAC) NeedsSecret() bool { return true }
-
-func (genericHMAC) CheckSecret(pasted string) (string, error) { return checkText(pasted) }
-
-func (genericHMAC) CheckSettings(raw json.RawMessage) error {
+func (*genericHMAC) CheckSettings(raw json.RawMessage) error {
 	_, err := planHMAC(raw)
 	return err
 }
 
-func (genericHMAC) SecretHeaders() []string { return nil }
-
-func (genericHMAC) Protects(raw json.RawMessage) string {
+func (*genericHMAC) Protects(raw json.RawMessage) string {
 	plan, err := planHMAC(raw)
 	if err != nil {
-		return "What is signed depends on the settings."
+		return protectsUnknown
 	}
+	return plan.protects()
+}
+
+const protectsUnknown = "What is signed depends on the settings."
+
+// protects says what the template covers.
+func (plan hmacPlan) protects() string {
 	signed, open := []string{"the body"}, []string(nil)
 	for _, covered := range []struct{ hole, name string }{
-		{holeID, "the event's id"}, {holeTimestamp, "the time"}, {holeURL, "the address"},
+		{holeID, "the event’s id"}, {holeTimestamp, "the time"}, {holeURL, "the address"},
 	} {
-		if plan.signed.has(covered.hole) {
+		if plan.proof.signed.has(covered.hole) {
 			signed = append(signed, covered.name)
 		} else if covered.hole != holeURL {
 			open = append(open, covered.name)
@@ -48,79 +66,49 @@ func (genericHMAC) Protects(raw json.RawMessage) string {
 	return sentence + "."
 }
 
-func (genericHMAC) Verify(request Request, settings Settings, secrets []Secret) (Verified, error) {
+func (*genericHMAC) Verify(request Request, settings Settings, secrets []Secret) (Verified, error) {
 	plan, err := planHMAC(settings.Raw)
 	if err != nil {
-		return Verified{}, &Refusal{Code: CodeMismatch, Detail: "This source's settings cannot be used: " + err.Error()}
+		return Verified{}, unusable(err)
 	}
-	sent, err := plan.sent(request)
+	proven, err := plan.proof.prove(request, settings, secrets)
 	if err != nil {
 		return Verified{}, err
 	}
-	signed, signedAt, err := plan.text(request)
-	if err != nil {
-		return Verified{}, err
-	}
-	secret, ok := matchHMAC(plan.algorithm.newHash, secrets, signed, [][]byte{sent})
-	if !ok {
-		return Verified{}, mismatch(plan.Header, secrets)
-	}
-	verified := Verified{Secret: secret, Events: []Identity{plan.event(request)}}
-	if plan.signed.has(holeTimestamp) {
-		verified.Skew, err = checkTime(plan.TimestampHeader, signedAt, request, settings)
-	}
-	if err != nil {
-		return Verified{}, err
-	}
-	return verified, nil
+	in := &input{Request: request, doc: request.Body}
+	return Verified{Secret: proven.secret.ID, Skew: proven.skew, Events: plan.events().read(in)}, nil
 }
 
-// sent reads the signature.
-func (p hmacPlan) sent(request Request) ([]byte, error) {
-	header, err := signatureHeader(request.Header, p.Header)
+func (*genericHMAC) Sign(r *Request, settings Settings, secret string) error {
+	plan, err := planHMAC(settings.Raw)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text, ok := strings.CutPrefix(header, p.Prefix)
-	if !ok {
-		return nil, malformed(p.Header, "The header "+p.Header+" does not begin with the prefix of the settings.")
-	}
-	sent, ok := p.decode(text, p.algorithm.size)
-	if !ok {
-		return nil, malformed(p.Header, "The header "+p.Header+" is not "+p.Encoding+" of the length that "+p.Algorithm+" has.")
-	}
-	return sent, nil
+	nameSample(r, http.CanonicalHeaderKey(plan.IDHeader))
+	return plan.proof.sign(r, settings, secret)
 }
 
-// text fills the template with what it asks for and returns the time in it.
-func (p hmacPlan) text(request Request) ([][]byte, time.Time, error) {
-	values := map[string][]byte{holeBody: request.Body, holeURL: []byte(request.URL)}
-	if p.signed.has(holeID) {
-		id, err := signatureHeader(request.Header, p.IDHeader)
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		values[holeID] = []byte(id)
+// nameSample gives a sample its id in the header where the settings look for it.
+func nameSample(r *Request, header string) {
+	if header != "" && r.Header.Get(header) == "" {
+		r.Header.Set(header, "test-"+field("id")(&input{Request: *r, doc: r.Body}))
 	}
-	var signedAt time.Time
-	if p.signed.has(holeTimestamp) {
-		text, at, err := timeHeader(request.Header, p.TimestampHeader)
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		values[holeTimestamp], signedAt = []byte(text), at
-	}
-	return p.signed.fill(values), signedAt, nil
 }
 
-// event reads the headers that name the event, where the settings name them.
-func (p hmacPlan) event(request Request) Identity {
-	var event Identity
-	if p.IDHeader != "" {
-		event.Key = identityHeader(request.Header, p.IDHeader)
+// unusable refuses a request because of settings that were never checked, or
+// by a version that knew more.
+func unusable(err error) *Refusal {
+	return &Refusal{Code: CodeMismatch, Detail: "This source’s settings cannot be used: " + err.Error() + "."}
+}
+
+// events are the headers that name the event, where the settings name them.
+func (s hmacSettings) events() reader {
+	var events reader
+	if s.IDHeader != "" {
+		events.id = header(s.IDHeader)
 	}
-	if p.TypeHeader != "" {
-		event.Type = eventType(identityHeader(request.Header, p.TypeHeader))
+	if s.TypeHeader != "" {
+		events.kind = header(s.TypeHeader)
 	}
-	return event
+	return events
 }

@@ -2,13 +2,9 @@ package signature
 
 import (
 	"cmp"
-	"crypto/sha1" //nolint:gosec // some senders sign with it; HMAC-SHA1 is not broken
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"strings"
 )
 
@@ -24,26 +20,44 @@ type hmacSettings struct {
 	TypeHeader      string // type_header: the event's type
 }
 
+// hmacFields are the settings as the form has them.
+var hmacFields = []Setting{
+	{Name: "header", Label: "Header with the signature", Example: "X-Signature", Required: true, Mono: true, Wide: true, MaxLength: maxHeaderNameLen},
+	{Name: "algorithm", Label: "Algorithm", Choices: []string{"sha256", "sha1", "sha512"}},
+	{Name: "encoding", Label: "Encoding", Choices: []string{"hex", "base64"}},
+	{
+		Name: "prefix", Label: "Text before the signature", Example: "sha256=", Mono: true, Wide: true, MaxLength: maxPrefixLen,
+		Hint: "Left empty: the header holds the signature alone.",
+	},
+	{
+		Name: "signed", Label: "What is signed", Example: "{body}", Mono: true, Wide: true, MaxLength: maxTemplateLen,
+		Hint: "Text with {body}, {timestamp}, {id} and {url} in it, such as v0:{timestamp}:{body}. Left empty: {body}.",
+	},
+	{
+		Name: "timestamp_header", Label: "Header with the time", Example: "X-Timestamp", Mono: true, MaxLength: maxHeaderNameLen,
+		Hint: "Seconds since 1970. Needed for {timestamp}.",
+	},
+	{
+		Name: "id_header", Label: "Header with the event’s ID", Example: "X-Event-Id", Mono: true, MaxLength: maxHeaderNameLen,
+		Hint: "Repeats are known by it. Needed for {id}.",
+	},
+	{
+		Name: "type_header", Label: "Header with the event’s type", Example: "X-Event-Type", Mono: true, MaxLength: maxHeaderNameLen,
+		Hint: "Left empty: webhook.received.",
+	},
+}
+
 // hmacPlan is settings made ready to verify with.
 type hmacPlan struct {
 	hmacSettings
-	algorithm algorithm
-	decode    decoder
-	signed    template
+
+	proof macProof
 }
 
-type algorithm struct {
-	newHash func() hash.Hash
-	size    int // bytes
-}
-
-var algorithms = map[string]algorithm{
-	"sha1":   {sha1.New, sha1.Size},
-	"sha256": {sha256.New, sha256.Size},
-	"sha512": {sha512.New, sha512.Size},
-}
-
-var encodings = map[string]decoder{"hex": decodeHex, "base64": decodeBase64}
+var (
+	algorithms = map[string]algorithm{"sha1": hashSHA1, "sha256": hashSHA256, "sha512": hashSHA512}
+	encodings  = map[string]encoding{"hex": inHex, "base64": inBase64}
+)
 
 // Limits of names in settings, in bytes: generous for what is in use.
 const (
@@ -77,17 +91,37 @@ func planHMAC(raw json.RawMessage) (hmacPlan, error) {
 	return s.plan()
 }
 
+// planPublic reads and checks the settings of a kind with a public key.
+func planPublic(raw json.RawMessage) (hmacPlan, error) {
+	var s hmacSettings
+	err := decodeSettings(raw, map[string]any{
+		"header": &s.Header, "encoding": &s.Encoding, "signed": &s.Signed,
+		"timestamp_header": &s.TimestampHeader, "id_header": &s.IDHeader, "type_header": &s.TypeHeader,
+	})
+	if err != nil {
+		return hmacPlan{}, err
+	}
+	s.Algorithm, s.Encoding, s.Signed = hashSHA256.name, cmp.Or(s.Encoding, inHex.name), cmp.Or(s.Signed, "{body}")
+	if err := s.checkNames(); err != nil {
+		return hmacPlan{}, err
+	}
+	return s.plan()
+}
+
 // plan resolves the choices and checks that they fit together.
 func (s hmacSettings) plan() (hmacPlan, error) {
 	signed, err := parseTemplate(s.Signed)
 	if err != nil {
 		return hmacPlan{}, fmt.Errorf(`setting "signed" %w`, err)
 	}
-	plan := hmacPlan{hmacSettings: s, algorithm: algorithms[s.Algorithm], decode: encodings[s.Encoding], signed: signed}
+	plan := hmacPlan{s, macProof{
+		header: s.Header, prefix: s.Prefix, algorithm: algorithms[s.Algorithm], encoding: encodings[s.Encoding],
+		signed: signed, time: signedTime{header: s.TimestampHeader}, idHeader: s.IDHeader,
+	}}
 	switch {
-	case plan.algorithm.newHash == nil:
+	case plan.proof.algorithm.newHash == nil:
 		return hmacPlan{}, errHMACAlgorithm
-	case plan.decode == nil:
+	case plan.proof.encoding.decode == nil:
 		return hmacPlan{}, errHMACEncoding
 	case signed.has(holeTimestamp) != (s.TimestampHeader != ""):
 		return hmacPlan{}, errHMACTimestamp
@@ -102,15 +136,23 @@ func (s hmacSettings) checkNames() error {
 	if s.Header == "" {
 		return errHMACHeader
 	}
+	if err := s.checkHeaders(); err != nil {
+		return err
+	}
+	if len(s.Prefix) > maxPrefixLen || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errHMACPrefix
+	}
+	return nil
+}
+
+// checkHeaders checks that what is named as a header can be one.
+func (s hmacSettings) checkHeaders() error {
 	for _, named := range []struct{ setting, header string }{
 		{"header", s.Header}, {"timestamp_header", s.TimestampHeader}, {"id_header", s.IDHeader}, {"type_header", s.TypeHeader},
 	} {
 		if named.header != "" && !isHeaderName(named.header) {
 			return fmt.Errorf("setting %q is not the name of a header", named.setting)
 		}
-	}
-	if len(s.Prefix) > maxPrefixLen || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return errHMACPrefix
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestHMACSettings(t *testing.T) {
 	for settings, want := range cases {
 		t.Run(settings, func(t *testing.T) {
 			t.Parallel()
-			wantError(t, genericHMAC{}.CheckSettings(json.RawMessage(settings)), want)
+			wantError(t, anyHMAC.CheckSettings(json.RawMessage(settings)), want)
 		})
 	}
 }
@@ -67,19 +67,20 @@ func wantError(t *testing.T, err error, text string) {
 
 func TestHMACIdentity(t *testing.T) {
 	t.Parallel()
-	header := http.Header{"X-Id": {"id-9"}, "X-Type": {"order/paid"}, "X-Bad": {"not a type"}, "X-Two": {"a", "b"}}
+	header := http.Header{"X-Id": {"id-9"}, "X-Type": {"order/paid"}, "X-Bad": {"not,a type"}, "X-Two": {"a", "b"}}
 	cases := map[string]Identity{
 		`{"header":"X-Sig"}`:                                           {},
-		`{"header":"X-Sig","id_header":"X-Id"}`:                        {Key: "id-9"},
-		`{"header":"X-Sig","id_header":"x-id","type_header":"x-type"}`: {Key: "id-9", Type: "order/paid"},
+		`{"header":"X-Sig","id_header":"X-Id"}`:                        {ID: "id-9", Key: "id-9"},
+		`{"header":"X-Sig","id_header":"x-id","type_header":"x-type"}`: {ID: "id-9", Key: "id-9", Type: "order/paid"},
 		`{"header":"X-Sig","id_header":"X-Two","type_header":"X-Bad"}`: {},
 		`{"header":"X-Sig","id_header":"X-None","type_header":"X-No"}`: {},
 	}
 	for settings, want := range cases {
-		s := hmacSenders()[0]
-		s.settings = settings
-		r := s.signed(`{}`)
+		s := senderOf(t, "hmac")
+		s.settings = json.RawMessage(settings)
+		r := s.signed(t, `{}`)
 		maps.Copy(r.Header, header)
+		r.Header.Del("X-None")
 		verified, err := s.verify(r, s.secret)
 		if err != nil {
 			t.Errorf("%s: %v", settings, err)
@@ -94,7 +95,7 @@ func TestHMACIdentity(t *testing.T) {
 // TestHMACSignedParts changes each part of the signed text in turn.
 func TestHMACSignedParts(t *testing.T) {
 	t.Parallel()
-	s := hmacSenders()[2]
+	s := senderOf(t, "hmac 2")
 	cases := map[string]struct {
 		change func(r *Request)
 		code   string
@@ -111,7 +112,7 @@ func TestHMACSignedParts(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := s.signed(`{}`)
+			r := s.signed(t, `{}`)
 			c.change(&r)
 			_, err := s.verify(r, s.secret)
 			_ = wantRefusal(t, err, c.code, s.secret)
@@ -123,8 +124,8 @@ func TestHMACSignedParts(t *testing.T) {
 // the request says of itself.
 func TestHMACForwardedHost(t *testing.T) {
 	t.Parallel()
-	s := hmacSenders()[2]
-	r := s.signed(`{}`)
+	s := senderOf(t, "hmac 2")
+	r := s.signed(t, `{}`)
 	r.Header.Set("X-Forwarded-Host", "evil.example")
 	r.Header.Set("X-Forwarded-Proto", "http")
 	if _, err := s.verify(r, s.secret); err != nil {
@@ -136,9 +137,9 @@ func TestHMACForwardedHost(t *testing.T) {
 func TestHMACBrokenSettings(t *testing.T) {
 	t.Parallel()
 	for _, settings := range []string{``, `{}`, `{"header":"X-Sig","algorithm":"none"}`, `[`} {
-		s := hmacSenders()[0]
-		r := s.signed(`{}`)
-		s.settings = settings
+		s := senderOf(t, "hmac")
+		r := s.signed(t, `{}`)
+		s.settings = json.RawMessage(settings)
 		_, err := s.verify(r, s.secret)
 		_ = wantRefusal(t, err, CodeMismatch)
 	}
@@ -147,11 +148,11 @@ func TestHMACBrokenSettings(t *testing.T) {
 func TestHMACProtects(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
-		`{"header":"X-Sig"}`:      "Signed: the body; not signed: the event's id, the time.",
-		hmacSenders()[2].settings: "Signed: the body, the event's id, the time, the address.",
-		`{}`:                      "What is signed depends on the settings.",
+		`{"header":"X-Sig"}`:                   "Signed: the body; not signed: the event’s id, the time.",
+		string(senderOf(t, "hmac 2").settings): "Signed: the body, the event’s id, the time, the address.",
+		`{}`:                                   "What is signed depends on the settings.",
 	} {
-		if got := (genericHMAC{}).Protects(json.RawMessage(settings)); got != want {
+		if got := anyHMAC.Protects(json.RawMessage(settings)); got != want {
 			t.Errorf("%s: %q, want %q", settings, got, want)
 		}
 	}

@@ -2,23 +2,37 @@ package signature
 
 import (
 	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // some providers sign with it; HMAC-SHA1 is not broken
+	"crypto/sha256"
+	"crypto/sha512"
 	"hash"
+)
 
-	"github.com/rowlock/rowlock/internal/gateway"
+// algorithm is a hash to make MACs with.
+type algorithm struct {
+	name    string
+	newHash func() hash.Hash
+	size    int // bytes
+}
+
+var (
+	hashSHA1   = algorithm{"sha1", sha1.New, sha1.Size}
+	hashSHA256 = algorithm{"sha256", sha256.New, sha256.Size}
+	hashSHA512 = algorithm{"sha512", sha512.New, sha512.Size}
 )
 
 // matchHMAC returns the first secret with which one of the sent MACs covers
 // the signed parts. Secrets are used as text, an empty one never.
-func matchHMAC(newHash func() hash.Hash, secrets []Secret, signed, sent [][]byte) (gateway.SecretID, bool) {
+func matchHMAC(newHash func() hash.Hash, secrets []Secret, signed, sent [][]byte) (Secret, bool) {
 	for _, secret := range secrets {
 		if len(secret.Value) == 0 {
 			continue
 		}
 		if equalsAny(computeHMAC(newHash, secret.Value, signed), sent) {
-			return secret.ID, true
+			return secret, true
 		}
 	}
-	return gateway.SecretID{}, false
+	return Secret{}, false
 }
 
 // computeHMAC signs the parts one after the other, so that nobody has to join

@@ -22,7 +22,7 @@ func TestComputeHMAC(t *testing.T) {
 func TestMatchHMAC(t *testing.T) {
 	t.Parallel()
 	signed := [][]byte{[]byte("text")}
-	mac := func(key string) []byte { return plainMAC(sha256.New, key, "text") }
+	mac := func(key string) []byte { return computeHMAC(sha256.New, []byte(key), signed) }
 	cases := map[string]struct {
 		secrets []string
 		sent    [][]byte
@@ -44,12 +44,12 @@ func TestMatchHMAC(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id, ok := matchHMAC(sha256.New, liveSecrets(c.secrets...), signed, c.sent)
+			secret, ok := matchHMAC(sha256.New, liveSecrets(c.secrets...), signed, c.sent)
 			if ok != (c.index >= 0) {
 				t.Fatalf("matched: %v", ok)
 			}
-			if ok && id != secretID(c.index) || !ok && !id.IsZero() {
-				t.Errorf("matched %v, want secret %d", id, c.index)
+			if ok && secret.ID != secretID(c.index) || !ok && !secret.ID.IsZero() {
+				t.Errorf("matched %v, want secret %d", secret.ID, c.index)
 			}
 		})
 	}
@@ -59,8 +59,8 @@ func TestMatchHMAC(t *testing.T) {
 // a server does; the race detector is the judge.
 func TestVerifyConcurrently(t *testing.T) {
 	t.Parallel()
-	for _, s := range senders() {
-		r := s.signed(`{"id":"evt_1","type":"a"}`)
+	for _, s := range senders(t) {
+		r := s.sampled(t)
 		var callers sync.WaitGroup
 		for range 8 {
 			callers.Go(func() {

@@ -50,7 +50,7 @@ func TestSignedIsVerified(t *testing.T) {
 	}
 	for _, body := range []string{"", `{"type":"order.created"}`, "a\nb\n", "\xff\x00", strings.Repeat("x", 1<<20)} {
 		r := outboundRequest(body)
-		r.Header.Set(webhookSignature, Sign(keys, "evt_1", testNow.Unix(), r.Body))
+		r.Header.Set(headersWebhook.signature, Sign(keys, "evt_1", testNow.Unix(), r.Body))
 		wantVerified(t, r, verifies)
 	}
 }
@@ -64,8 +64,8 @@ func TestSignedIsVerifiedByItsOwnKind(t *testing.T) {
 		private.Secret(): shared.Secret(),
 	} {
 		r := outboundRequest("{}")
-		r.Header.Set(webhookSignature, Sign([]SigningKey{wantKey(t, signs)}, "evt_1", testNow.Unix(), r.Body))
-		_, err := standardWebhooks{}.Verify(r, Settings{}, liveSecrets(verifies))
+		r.Header.Set(headersWebhook.signature, Sign([]SigningKey{wantKey(t, signs)}, "evt_1", testNow.Unix(), r.Body))
+		_, err := standardWebhooks.Verify(r, Settings{}, liveSecrets(verifies))
 		_ = wantRefusal(t, err, CodeMismatch, verifies)
 	}
 }
@@ -82,7 +82,7 @@ func wantKey(t *testing.T, text string) SigningKey {
 
 func outboundRequest(body string) Request {
 	return Request{
-		Header: http.Header{webhookID: {"evt_1"}, webhookTimestamp: {strconv.FormatInt(testNow.Unix(), 10)}},
+		Header: http.Header{headersWebhook.id: {"evt_1"}, headersWebhook.timestamp: {strconv.FormatInt(testNow.Unix(), 10)}},
 		Body:   []byte(body),
 		Now:    testNow,
 	}
@@ -93,14 +93,14 @@ func outboundRequest(body string) Request {
 func wantVerified(t *testing.T, r Request, secrets []string) {
 	t.Helper()
 	for _, secret := range secrets {
-		verified, err := standardWebhooks{}.Verify(r, Settings{}, liveSecrets(secret))
+		verified, err := standardWebhooks.Verify(r, Settings{}, liveSecrets(secret))
 		if err != nil || verified.Events[0].Key != "evt_1" {
 			t.Errorf("verified %+v, error %v", verified, err)
 		}
 	}
 	altered := r
 	altered.Body = append(bytes.Clone(r.Body), ' ')
-	_, err := standardWebhooks{}.Verify(altered, Settings{}, liveSecrets(secrets...))
+	_, err := standardWebhooks.Verify(altered, Settings{}, liveSecrets(secrets...))
 	_ = wantRefusal(t, err, CodeMismatch, secrets...)
 }
 

@@ -1,7 +1,9 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -30,9 +32,14 @@ type Refusal struct {
 	Header string
 	// Detail is a sentence for people.
 	Detail string
+	// Status is the answer's, where it is not 401.
+	Status int
 	// Skew is Now minus the signed time; set for CodeTimestamp alone.
 	Skew time.Duration
 }
+
+// Answer is the status of the answer to the sender.
+func (r *Refusal) Answer() int { return cmp.Or(r.Status, http.StatusUnauthorized) }
 
 // Error returns the code and the detail.
 func (r *Refusal) Error() string { return r.Code + ": " + r.Detail }

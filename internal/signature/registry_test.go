@@ -3,6 +3,7 @@ package signature
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,11 +12,19 @@ import (
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	want := []string{"github", "stripe", "standard_webhooks", "hmac", "none"}
-	if diff := cmp.Diff(want, Kinds()); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
+	seen := map[string]bool{}
+	for _, kind := range Kinds() {
+		if seen[kind] {
+			t.Errorf("kind %s is there twice", kind)
+		}
+		seen[kind] = true
 	}
-	for _, unknown := range []string{"", "GitHub", "github ", "api", "svix"} {
+	for _, first := range []string{"github", "stripe", "standard_webhooks", "none"} {
+		if !seen[first] {
+			t.Errorf("kind %s is missing", first)
+		}
+	}
+	for _, unknown := range []string{"", "GitHub", "github ", "api", "paypal"} {
 		if scheme, ok := Lookup(unknown); ok || scheme != nil {
 			t.Errorf("Lookup(%q) found %v", unknown, scheme)
 		}
@@ -29,22 +38,45 @@ func TestSchemes(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			scheme, ok := Lookup(kind)
-			if !ok || scheme.Kind() != kind {
+			if !ok || scheme.Info().Kind != kind {
 				t.Fatalf("Lookup(%q) found %v", kind, scheme)
 			}
 			if text := scheme.Protects(nil); !strings.HasSuffix(text, ".") {
 				t.Errorf("Protects is no sentence: %q", text)
 			}
-			for _, name := range scheme.SecretHeaders() {
+			checkInfo(t, scheme.Info())
+			for _, name := range scheme.Info().SecretHeaders {
 				if name != http.CanonicalHeaderKey(name) {
 					t.Errorf("secret header %q is not canonical", name)
 				}
 			}
-			if _, err := scheme.CheckSecret(""); (err != nil) != scheme.NeedsSecret() {
-				t.Errorf("empty secret: error %v, needs a secret: %v", err, scheme.NeedsSecret())
+			if _, err := scheme.CheckSecret(""); (err != nil) != (scheme.Info().Secret.Name != "") {
+				t.Errorf("empty secret: error %v, has a secret: %v", err, scheme.Info().Secret.Name != "")
 			}
 			checkStrictSettings(t, scheme)
 		})
+	}
+}
+
+// checkInfo holds a kind to what its pages need, in words that are sentences.
+func checkInfo(t *testing.T, i *Info) {
+	t.Helper()
+	if i.Name == "" || i.Summary == "" || !slices.Contains(Groups(), i.Group) || len(i.Steps) == 0 || i.Key.From == "" {
+		t.Errorf("something is missing: %+v", i)
+	}
+	if i.Service() && !strings.HasPrefix(i.Docs, "https://") {
+		t.Errorf("no page of the provider: %q", i.Docs)
+	}
+	sentences := slices.Concat(i.Steps, i.Notes, []string{i.Protects, i.Answer})
+	for _, optional := range []string{i.Secret.From, i.Key.Scope, i.Retries} {
+		if optional != "" {
+			sentences = append(sentences, optional)
+		}
+	}
+	for _, s := range sentences {
+		if !strings.HasSuffix(s, ".") || strings.ContainsAny(s, "'\"\n") {
+			t.Errorf("no sentence, or with typewriter quotes: %q", s)
+		}
 	}
 }
 
@@ -55,7 +87,7 @@ func checkStrictSettings(t *testing.T, scheme Scheme) {
 			t.Errorf("settings %s are accepted", raw)
 		}
 	}
-	if scheme.Kind() == "hmac" {
+	if slices.ContainsFunc(scheme.Info().Settings, func(s Setting) bool { return s.Required }) {
 		return // has a setting that must be given
 	}
 	for _, raw := range []string{``, `null`, `{}`, " {\n} "} {

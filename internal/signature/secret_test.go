@@ -54,7 +54,7 @@ func TestStripeSecret(t *testing.T) {
 		" pk_test_abc":    errStripeSecret,
 		"we_1abc":         errStripeSecret,
 	} {
-		if _, err := (stripe{}).CheckSecret(pasted); !errors.Is(err, want) {
+		if _, err := stripe.CheckSecret(pasted); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", pasted, err, want)
 		}
 	}
@@ -98,14 +98,14 @@ func TestParseWebhookKey(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := standardWebhooks{}.CheckSecret(c.pasted)
+			got, err := standardWebhooks.CheckSecret(c.pasted)
 			if got != c.want || !errors.Is(err, c.err) {
 				t.Fatalf("%q, %v; want %q, %v", got, err, c.want, c.err)
 			}
 			if err != nil && len(c.pasted) > 6 && strings.Contains(err.Error(), c.pasted[6:]) {
 				t.Errorf("the error repeats the secret: %v", err)
 			}
-			if again, err := (standardWebhooks{}).CheckSecret(got); err == nil && again != got {
+			if again, err := standardWebhooks.CheckSecret(got); err == nil && again != got {
 				t.Errorf("checked again it becomes %q", again)
 			}
 		})

@@ -12,9 +12,9 @@ import (
 func webhookRequest(body string) (r Request, v1, v1a string) {
 	r = Request{Header: http.Header{}, Body: []byte(body), Now: testNow}
 	signV1a(&r, string(ed25519A))
-	v1a = r.Header.Get(webhookSignature)
+	v1a = r.Header.Get(headersWebhook.signature)
 	signV1(&r, keyA)
-	return r, r.Header.Get(webhookSignature), v1a
+	return r, r.Header.Get(headersWebhook.signature), v1a
 }
 
 func TestWebhookSignatureHeader(t *testing.T) {
@@ -52,8 +52,8 @@ func TestWebhookSignatureHeader(t *testing.T) {
 			t.Parallel()
 			request := r
 			request.Header = r.Header.Clone()
-			request.Header.Set(webhookSignature, c.header)
-			_, err := standardWebhooks{}.Verify(request, Settings{}, liveSecrets(c.secret))
+			request.Header.Set(headersWebhook.signature, c.header)
+			_, err := standardWebhooks.Verify(request, Settings{}, liveSecrets(c.secret))
 			if c.code != "" {
 				_ = wantRefusal(t, err, c.code, c.secret)
 			} else if err != nil {
@@ -77,23 +77,26 @@ func TestWebhookHeaders(t *testing.T) {
 		code   string
 		header string
 	}{
-		"no id":         {func(h http.Header) { h.Del(webhookID) }, CodeMissing, webhookID},
-		"empty id":      {func(h http.Header) { h.Set(webhookID, "") }, CodeMissing, webhookID},
-		"two ids":       {func(h http.Header) { h.Add(webhookID, "msg_1") }, CodeMalformed, webhookID},
-		"another id":    {func(h http.Header) { h.Set(webhookID, "msg_2") }, CodeMismatch, webhookSignature},
-		"no time":       {func(h http.Header) { h.Del(webhookTimestamp) }, CodeMalformed, webhookTimestamp},
-		"two times":     {func(h http.Header) { h.Add(webhookTimestamp, "1760000000") }, CodeMalformed, webhookTimestamp},
-		"another time":  {func(h http.Header) { h.Set(webhookTimestamp, "1760000001") }, CodeMismatch, webhookSignature},
-		"time in words": {func(h http.Header) { h.Set(webhookTimestamp, "now") }, CodeMalformed, webhookTimestamp},
-		"other digits":  {func(h http.Header) { h.Set(webhookTimestamp, "١٧٦٠٠٠٠٠٠٠") }, CodeMalformed, webhookTimestamp},
-		"svix names":    {func(h http.Header) { h["Svix-Signature"] = h[webhookSignature]; h.Del(webhookSignature) }, CodeMissing, webhookSignature},
+		"no id":         {func(h http.Header) { h.Del(headersWebhook.id) }, CodeMissing, headersWebhook.id},
+		"empty id":      {func(h http.Header) { h.Set(headersWebhook.id, "") }, CodeMissing, headersWebhook.id},
+		"two ids":       {func(h http.Header) { h.Add(headersWebhook.id, "msg_1") }, CodeMalformed, headersWebhook.id},
+		"another id":    {func(h http.Header) { h.Set(headersWebhook.id, "msg_2") }, CodeMismatch, headersWebhook.signature},
+		"no time":       {func(h http.Header) { h.Del(headersWebhook.timestamp) }, CodeMalformed, headersWebhook.timestamp},
+		"two times":     {func(h http.Header) { h.Add(headersWebhook.timestamp, "1760000000") }, CodeMalformed, headersWebhook.timestamp},
+		"another time":  {func(h http.Header) { h.Set(headersWebhook.timestamp, "1760000001") }, CodeMismatch, headersWebhook.signature},
+		"time in words": {func(h http.Header) { h.Set(headersWebhook.timestamp, "now") }, CodeMalformed, headersWebhook.timestamp},
+		"other digits":  {func(h http.Header) { h.Set(headersWebhook.timestamp, "١٧٦٠٠٠٠٠٠٠") }, CodeMalformed, headersWebhook.timestamp},
+		"svix names": {func(h http.Header) {
+			h["Svix-Signature"] = h[headersWebhook.signature]
+			h.Del(headersWebhook.signature)
+		}, CodeMissing, headersWebhook.signature},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _, _ := webhookRequest(`{}`)
 			c.change(r.Header)
-			_, err := standardWebhooks{}.Verify(r, Settings{}, liveSecrets(keyA))
+			_, err := standardWebhooks.Verify(r, Settings{}, liveSecrets(keyA))
 			if refusal := wantRefusal(t, err, c.code, keyA); refusal.Header != c.header {
 				t.Errorf("header is %q, want %q", refusal.Header, c.header)
 			}
@@ -108,27 +111,27 @@ func TestWebhookIDWithFullStop(t *testing.T) {
 	r, _, _ := webhookRequest("1760000001.{}")
 	forged := r
 	forged.Header = r.Header.Clone()
-	forged.Header.Set(webhookID, "msg_1.1760000000")
-	forged.Header.Set(webhookTimestamp, "1760000001")
+	forged.Header.Set(headersWebhook.id, "msg_1.1760000000")
+	forged.Header.Set(headersWebhook.timestamp, "1760000001")
 	forged.Body = []byte("{}")
-	if _, err := (standardWebhooks{}).Verify(r, Settings{}, liveSecrets(keyA)); err != nil {
+	if _, err := standardWebhooks.Verify(r, Settings{}, liveSecrets(keyA)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := standardWebhooks{}.Verify(forged, Settings{}, liveSecrets(keyA))
+	_, err := standardWebhooks.Verify(forged, Settings{}, liveSecrets(keyA))
 	_ = wantRefusal(t, err, CodeMalformed)
 }
 
 func TestWebhookEvent(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]Identity{
-		`{"type":"order.created","id":"other"}`: {Key: "msg_1", Type: "order.created"},
-		`{"type":7}`:                            {Key: "msg_1"},
-		`{"Type":"order.created"}`:              {Key: "msg_1"},
-		``:                                      {Key: "msg_1"},
-		`<xml/>`:                                {Key: "msg_1"},
+		`{"type":"order.created","id":"other"}`: {ID: "msg_1", Key: "msg_1", Type: "order.created"},
+		`{"type":7}`:                            {ID: "msg_1", Key: "msg_1", Type: "7"},
+		`{"Type":"order.created"}`:              {ID: "msg_1", Key: "msg_1"},
+		``:                                      {ID: "msg_1", Key: "msg_1"},
+		`<xml/>`:                                {ID: "msg_1", Key: "msg_1"},
 	} {
 		r, _, _ := webhookRequest(body)
-		verified, err := standardWebhooks{}.Verify(r, Settings{}, liveSecrets(keyA))
+		verified, err := standardWebhooks.Verify(r, Settings{}, liveSecrets(keyA))
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue
@@ -145,8 +148,8 @@ func TestWebhookMixedRotation(t *testing.T) {
 	r, v1, v1a := webhookRequest(`{}`)
 	secrets := liveSecrets(keyA, publicOf(ed25519A))
 	for index, header := range []string{v1, v1a} {
-		r.Header.Set(webhookSignature, header)
-		verified, err := standardWebhooks{}.Verify(r, Settings{}, secrets)
+		r.Header.Set(headersWebhook.signature, header)
+		verified, err := standardWebhooks.Verify(r, Settings{}, secrets)
 		if err != nil || verified.Secret != secretID(index) {
 			t.Errorf("matched %v, error %v; want secret %d", verified.Secret, err, index)
 		}

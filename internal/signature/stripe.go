@@ -1,11 +1,8 @@
 package signature
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 )
 
 // stripe verifies Stripe's webhooks: HMAC-SHA256 over "{t}.{body}", in
@@ -17,27 +14,46 @@ import (
 //
 // The event's id and type are in the body and so are signed. A retry keeps the
 // id and has a new time and signature.
-type stripe struct{}
-
-var _ Scheme = stripe{}
-
-const (
-	stripeSignature = "Stripe-Signature"
-	stripeTimeLabel = "t"
-	stripeVersion   = "v1"
-)
-
-var stripeVersions = map[string]version{stripeVersion: {size: sha256.Size, decode: decodeHex}}
+//
+// Source: docs.stripe.com/webhooks, "Verify webhook signatures manually".
+var stripe = &provider{
+	info: Info{
+		Kind: "stripe", Name: "Stripe", Summary: "HMAC, time and body", Group: GroupPayments,
+		Words: "payment invoice checkout subscription charge card connect",
+		Docs:  "https://docs.stripe.com/webhooks",
+		Secret: SecretInfo{
+			Name: "Signing secret", After: true,
+			From: "It begins with whsec_. Stripe shows it on the page of the event destination, under “Signing secret”.",
+		},
+		Timed: true,
+		Steps: []string{
+			"In Stripe’s Dashboard, open Workbench, then Webhooks, and add a destination of the type webhook endpoint.",
+			"Choose the events, and paste the ingest URL as the “Endpoint URL”.",
+			"Reveal the “Signing secret” of the new destination. If it is not the one you entered here, change the secret.",
+		},
+		Protects: "The body, with the event’s id in it, and the time are signed.",
+		Key: KeyInfo{
+			From: "the body’s id (evt_…)", Signed: true,
+			Scope: "Stripe can make two events with different ids of one change; a rule can tell them by data.object.id and type.",
+		},
+		Answer:  "Any 2xx within a few seconds; a redirect counts as a failure.",
+		Retries: "For up to three days with growing waits, always with the same event id. A sandbox tries three times.",
+		Notes:   []string{"The endpoints of a platform account and of its connected accounts have different secrets: make a source for each."},
+	},
+	secret: stripeSecret,
+	proof: macProof{
+		header: "Stripe-Signature", signed: signs("{timestamp}", ".", "{body}"),
+		pairs: &pairs{between: ",", inside: "=", label: "v1", timeLabel: "t"},
+	},
+	events: reader{id: field("id"), kind: field("type")},
+	sample: sample{body: `{"id":"evt_{id}","object":"event","type":"invoice.paid","created":{unix},"livemode":false,"data":{"object":{"id":"in_test","object":"invoice","amount_paid":1999,"currency":"eur"}}}`},
+}
 
 var errStripeSecret = errors.New("this is a key or an id of the Stripe API; the signing secret of the webhook endpoint begins with whsec_")
 
-func (stripe) Kind() string { return "stripe" }
-
-func (stripe) NeedsSecret() bool { return true }
-
-// CheckSecret refuses what people paste from the neighbouring page. It does
+// stripeSecret refuses what people paste from the neighbouring page. It does
 // not insist on whsec_, since other products sign as Stripe does.
-func (stripe) CheckSecret(pasted string) (string, error) {
+func stripeSecret(pasted string) (string, error) {
 	secret, err := checkText(pasted)
 	if err != nil {
 		return "", err
@@ -48,63 +64,4 @@ func (stripe) CheckSecret(pasted string) (string, error) {
 		}
 	}
 	return secret, nil
-}
-
-func (stripe) CheckSettings(raw json.RawMessage) error { return noSettings(raw) }
-
-func (stripe) SecretHeaders() []string { return nil }
-
-func (stripe) Protects(json.RawMessage) string {
-	return "The body, with the event's id in it, and the time are signed."
-}
-
-func (stripe) Verify(request Request, settings Settings, secrets []Secret) (Verified, error) {
-	header, err := signatureHeader(request.Header, stripeSignature)
-	if err != nil {
-		return Verified{}, err
-	}
-	list, err := splitLabelled(stripeSignature, header, ",", "=")
-	if err != nil {
-		return Verified{}, err
-	}
-	text, signedAt, err := stripeTime(list)
-	if err != nil {
-		return Verified{}, err
-	}
-	sent, err := sentSignatures(stripeSignature, list, stripeVersions)
-	if err != nil {
-		return Verified{}, err
-	}
-	signed := [][]byte{[]byte(text), []byte("."), request.Body}
-	secret, ok := matchHMAC(sha256.New, secrets, signed, sent[stripeVersion])
-	if !ok {
-		return Verified{}, mismatch(stripeSignature, secrets)
-	}
-	skew, err := checkTime(stripeSignature, signedAt, request, settings)
-	if err != nil {
-		return Verified{}, err
-	}
-	return Verified{Secret: secret, Skew: skew, Events: []Identity{stripeEvent(request.Body)}}, nil
-}
-
-// stripeTime finds the one time of the header. Two would be ambiguous.
-func stripeTime(list []labelled) (string, time.Time, error) {
-	var text string
-	count := 0
-	for _, entry := range list {
-		if entry.label == stripeTimeLabel {
-			text = entry.value
-			count++
-		}
-	}
-	signedAt, ok := parseUnix(text)
-	if count != 1 || !ok {
-		return "", time.Time{}, malformed(stripeSignature, "The header "+stripeSignature+" holds no usable time: one t= with seconds since 1970.")
-	}
-	return text, signedAt, nil
-}
-
-func stripeEvent(body []byte) Identity {
-	members := topLevel(body)
-	return Identity{Key: keyOf(members["id"]), Type: eventType(textOf(members["type"]))}
 }

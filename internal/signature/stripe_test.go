@@ -10,7 +10,7 @@ import (
 )
 
 func stripeMAC(secret, at, body string) string {
-	return hex.EncodeToString(plainMAC(algorithms["sha256"].newHash, secret, at+"."+body))
+	return hex.EncodeToString(plainMAC(hashSHA256.newHash, secret, at+"."+body))
 }
 
 func TestStripeHeader(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStripeHeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Request{Header: http.Header{"Stripe-Signature": {c.header}}, Body: []byte(body), Now: testNow}
-			_, err := stripe{}.Verify(r, Settings{}, liveSecrets("whsec_a"))
+			_, err := stripe.Verify(r, Settings{}, liveSecrets("whsec_a"))
 			if c.code != "" {
 				_ = wantRefusal(t, err, c.code, "whsec_a", good)
 			} else if err != nil {
@@ -62,24 +62,24 @@ func TestStripeHeader(t *testing.T) {
 func TestStripeEvent(t *testing.T) {
 	t.Parallel()
 	cases := map[string]Identity{
-		`{"id":"evt_1","type":"invoice.paid"}`:                     {Key: "evt_1", Type: "invoice.paid"},
+		`{"id":"evt_1","type":"invoice.paid"}`:                     {ID: "evt_1", Key: "evt_1", Type: "invoice.paid"},
 		`{"type":"invoice.paid"}`:                                  {Type: "invoice.paid"},
-		`{"id":17,"type":17}`:                                      {Key: "17"},
-		`{"id":9007199254740993,"type":null}`:                      {Key: "9007199254740993"},
-		`{"id":1.5,"type":"not a type"}`:                           {},
+		`{"id":17,"type":17}`:                                      {ID: "17", Key: "17", Type: "17"},
+		`{"id":9007199254740993,"type":null}`:                      {ID: "9007199254740993", Key: "9007199254740993"},
+		`{"id":1.5,"type":"not,a type"}`:                           {},
 		`{"data":{"id":"evt_1","type":"a"}}`:                       {},
 		`{"ID":"evt_1","Type":"a"}`:                                {},
-		`{"id":"first","id":"last","type":"a","type":"b"}`:         {Key: "last", Type: "b"},
+		`{"id":"first","id":"last","type":"a","type":"b"}`:         {ID: "last", Key: "last", Type: "b"},
 		`[{"id":"evt_1","type":"a"}]`:                              {},
 		`not json`:                                                 {},
 		`{"id":"evt_1","type":"a"`:                                 {},
-		`{"id":"evt_1","type":"rowlock.endpoint.disabled"}`:        {Key: "evt_1"},
+		`{"id":"evt_1","type":"rowlock.endpoint.disabled"}`:        {ID: "evt_1", Key: "evt_1"},
 		"{\"id\":\"evt_1\",\"type\":\"a\",\"n\":\"\xe9\"}":         {}, // latin-1
-		`{"id":"evt_1","type":"` + strings.Repeat("a", 300) + `"}`: {Key: "evt_1"},
+		`{"id":"evt_1","type":"` + strings.Repeat("a", 300) + `"}`: {ID: "evt_1", Key: "evt_1"},
 	}
 	for body, want := range cases {
-		s := senders()[1]
-		verified, err := s.verify(s.signed(body), s.secret)
+		s := senderOf(t, "stripe")
+		verified, err := s.verify(s.signed(t, body), s.secret)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 			continue

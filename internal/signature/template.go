@@ -35,6 +35,21 @@ type templatePart struct {
 	hole    string
 }
 
+// signs is a template made of its pieces: each placeholder, braces included,
+// is a piece of its own.
+func signs(pieces ...string) template {
+	parts := make(template, len(pieces))
+	for i, piece := range pieces {
+		switch hole := strings.Trim(piece, "{}"); piece {
+		case "{" + hole + "}":
+			parts[i].hole = hole
+		default:
+			parts[i].literal = []byte(piece)
+		}
+	}
+	return parts
+}
+
 // parseTemplate reads the template of what a sender signs. Braces only ever
 // enclose a placeholder, so that a misspelled one is found when it is saved.
 func parseTemplate(text string) (template, error) {

@@ -36,7 +36,7 @@ func TestTimeHeader(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, at, err := timeHeader(http.Header{"X-Time": c.values}, "X-Time")
+			text, at, err := timeHeader(http.Header{"X-Time": c.values}, "X-Time", inSeconds)
 			if !c.ok {
 				if refusal := wantRefusal(t, err, CodeMalformed); refusal.Header != "X-Time" {
 					t.Errorf("header is %q", refusal.Header)

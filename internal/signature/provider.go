@@ -1,0 +1,194 @@
+package signature
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// provider is a Scheme put together of parts. A provider's file fills in what
+// is its own; what is left out is the usual.
+type provider struct {
+	info Info
+	// secret checks a pasted secret; nil is any text.
+	secret func(pasted string) (string, error)
+	// settings checks the kind's own settings; nil is that it has none.
+	settings func(raw json.RawMessage) error
+	// proof is how a request is proven.
+	proof prover
+	// greeting answers what may come unsigned and is no event: nil, nil for
+	// every other request.
+	greeting func(Request, Settings) (*Handshake, error)
+	// challenge answers what is signed and no event; nil for every other request.
+	challenge func(in *input, secret Secret) *Handshake
+	// events tells which events a proven request brings.
+	events reader
+	// accepted is the answer to events; nil is our receipt.
+	accepted func(Request) *Answer
+	sample   sample
+}
+
+// prover is one way of proving requests, and of making such a proof.
+type prover interface {
+	// prove judges a request; its error is a *Refusal.
+	prove(Request, Settings, []Secret) (proof, error)
+	// sign makes prove succeed with the secret, at the request's own time.
+	sign(r *Request, settings Settings, secret string) error
+}
+
+// pairMaker is a prover whose secrets are public keys.
+type pairMaker interface {
+	newPair() (public, private string)
+}
+
+// proof is what a prover found out.
+type proof struct {
+	secret Secret
+	skew   time.Duration
+	// once is Verified.Once; id is the id that was signed, where the prover read
+	// one.
+	once, id string
+}
+
+func (p *provider) Info() *Info { return &p.info }
+
+func (p *provider) CheckSecret(pasted string) (string, error) {
+	if p.secret == nil {
+		return checkText(pasted)
+	}
+	return p.secret(pasted)
+}
+
+func (p *provider) CheckSettings(raw json.RawMessage) error {
+	if p.settings == nil {
+		return noSettings(raw)
+	}
+	return p.settings(raw)
+}
+
+func (p *provider) SecretHeaders(json.RawMessage) []string { return p.info.SecretHeaders }
+
+func (p *provider) Protects(json.RawMessage) string { return p.info.Protects }
+
+func (p *provider) Verify(request Request, settings Settings, secrets []Secret) (Verified, error) {
+	if hello, err := p.greet(request, settings, secrets); err != nil || hello != nil {
+		return Verified{Handshake: hello}, err
+	}
+	if settings.Tolerance == 0 {
+		settings.Tolerance = p.info.Tolerance
+	}
+	proven, err := p.proof.prove(request, settings, secrets)
+	if err != nil {
+		return Verified{}, err
+	}
+	verified := Verified{Secret: proven.secret.ID, Skew: proven.skew, Once: proven.once}
+	in := &input{Request: request, doc: request.Body, provenID: proven.id}
+	if p.challenge != nil {
+		if verified.Handshake = p.challenge(in, proven.secret); verified.Handshake != nil {
+			return verified, nil
+		}
+	}
+	verified.Events = p.events.read(in)
+	if len(verified.Events) == 0 {
+		verified.Handshake = &Handshake{Answer: *p.orReceived(request), Detail: "The request holds no events."}
+	}
+	return verified, nil
+}
+
+func (p *provider) Unproven(r Request) []Identity {
+	if events := p.events.read(&input{Request: r, doc: r.Body}); len(events) > 0 {
+		return events
+	}
+	return []Identity{{}}
+}
+
+// greet answers what may come unsigned. A secret is taken by a source that
+// waits for one: any other would let everybody who knows the address give it
+// a key. One that the source has already is answered again, since the provider
+// may not have heard the first answer.
+func (p *provider) greet(request Request, settings Settings, secrets []Secret) (*Handshake, error) {
+	if p.greeting == nil {
+		return nil, nil
+	}
+	hello, err := p.greeting(request, settings)
+	if err != nil || hello == nil || hello.Secret == "" {
+		return hello, err
+	}
+	for _, secret := range secrets {
+		if sameText(secret.Value, []byte(hello.Secret)) {
+			hello.Secret = ""
+			return hello, nil
+		}
+	}
+	if !settings.Capturing {
+		return nil, nil
+	}
+	return hello, nil
+}
+
+// orReceived is the answer to a request without events.
+func (p *provider) orReceived(r Request) *Answer {
+	if answer := p.Accepted(r); answer != nil {
+		return answer
+	}
+	return &Answer{Status: http.StatusOK}
+}
+
+func (p *provider) Accepted(r Request) *Answer {
+	if p.accepted == nil {
+		return nil
+	}
+	return p.accepted(r)
+}
+
+func (p *provider) Sample(url, id string, now time.Time) Request {
+	return p.sample.request(url, id, now)
+}
+
+func (p *provider) Sign(r *Request, settings Settings, secret string) error {
+	return p.proof.sign(r, settings, secret)
+}
+
+func (p *provider) NewPair() (public, private string) {
+	if maker, ok := p.proof.(pairMaker); ok {
+		return maker.newPair()
+	}
+	return "", ""
+}
+
+// sample is a request to try a source with. In its texts {id} stands for a
+// fresh id, {unix} and {ms} for the present in seconds and milliseconds, and
+// {time} for it as RFC 3339.
+type sample struct {
+	method, query string
+	header        map[string]string
+	body          string
+}
+
+func (s sample) request(url, id string, now time.Time) Request {
+	fill := strings.NewReplacer("{id}", id, "{unix}", strconv.FormatInt(now.Unix(), 10),
+		"{ms}", strconv.FormatInt(now.UnixMilli(), 10), "{time}", now.UTC().Format(time.RFC3339))
+	r := Request{Method: s.method, URL: url, Query: fill.Replace(s.query), Header: http.Header{}, Body: []byte(fill.Replace(s.body)), Now: now}
+	if r.Method == "" {
+		r.Method = http.MethodPost
+	}
+	if r.Query != "" {
+		r.URL += "?" + r.Query
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range s.header {
+		r.Header.Set(name, fill.Replace(value))
+	}
+	return r
+}
+
+// plain is an answer without a body.
+func plain(status int) *Answer { return &Answer{Status: status} }
+
+// text is an answer in words of the sender's or ours. The server adds that it
+// must not be taken for anything else than text.
+func text(status int, body string) *Answer {
+	return &Answer{Status: status, ContentType: "text/plain", Body: body}
+}

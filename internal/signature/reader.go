@@ -1,0 +1,160 @@
+package signature
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+	"unicode/utf8"
+)
+
+// MaxEvents is how many events one request may bring. A list that is longer is
+// not taken apart.
+const MaxEvents = 10_000
+
+// maxApart bounds a request that was taken apart, in bytes: what stands around
+// its list is repeated with each of its events. One that would be larger is not
+// taken apart either.
+const maxApart = 64 << 20
+
+// reader tells which events a request brings. Finders that are nil find
+// nothing.
+type reader struct {
+	// id is the provider's own id; key is what repeats share, nil for the id.
+	id, key finder
+	// kind is the event's type.
+	kind finder
+	// list leads to the list of events in the body; nil for one event a request.
+	list *listPath
+}
+
+// listPath are the exact names that lead to a list; none for a body that is
+// the list itself.
+type listPath struct{ names []string }
+
+func listAt(names ...string) *listPath { return &listPath{names} }
+
+// read returns the events of a request. A body that does not hold the list is
+// one event: it may be of a new form, and is not to be lost.
+func (e reader) read(in *input) []Identity {
+	if e.list == nil {
+		return []Identity{e.identity(in)}
+	}
+	parts, ok := splitList(in.Body, e.list.names)
+	if !ok {
+		return []Identity{e.identity(in)}
+	}
+	events := make([]Identity, 0, len(parts.elements))
+	for _, element := range parts.elements {
+		one := &input{Request: in.Request, provenID: in.provenID, doc: element}
+		event := e.identity(one)
+		event.Body = parts.alone(element)
+		events = append(events, event)
+	}
+	return events
+}
+
+func (e reader) identity(in *input) Identity {
+	event := Identity{ID: found(e.id, in)}
+	event.Key = event.ID
+	if e.key != nil {
+		event.Key = e.key(in)
+	}
+	event.Type = eventType(found(e.kind, in))
+	return event
+}
+
+func found(find finder, in *input) string {
+	if find == nil {
+		return ""
+	}
+	return find(in)
+}
+
+// listParts is a body taken apart at a list in it.
+type listParts struct {
+	body     []byte
+	elements [][]byte
+	// first and last are where the first element begins and the last one ends.
+	first, last int
+}
+
+// alone is the body as it would be with one of its elements only. What stands
+// around the list stays as it came, so that a receiver reads what the provider
+// sends when it has one event to tell.
+func (p listParts) alone(element []byte) []byte {
+	if len(p.elements) == 1 {
+		return p.body
+	}
+	return slices.Concat(p.body[:p.first], element, p.body[p.last:])
+}
+
+// splitList finds the list to which exact names lead in a JSON body. A body
+// that says it twice, or is not JSON, has none.
+func splitList(body []byte, names []string) (listParts, bool) {
+	if !utf8.Valid(body) || !json.Valid(body) {
+		return listParts{}, false
+	}
+	start, end := 0, len(body)
+	for _, name := range names {
+		var ok bool
+		if start, end, ok = memberOf(body, start, end, name); !ok {
+			return listParts{}, false
+		}
+	}
+	return elementsOf(body, start, end)
+}
+
+// memberOf finds where the value of the one member of that name stands in the
+// object at body[start:end].
+func memberOf(body []byte, start, end int, name string) (from, to int, ok bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body[start:end]))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return 0, 0, false
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		var value json.RawMessage
+		if err != nil || decoder.Decode(&value) != nil {
+			return 0, 0, false
+		}
+		if key != name {
+			continue
+		}
+		if ok {
+			return 0, 0, false // said twice
+		}
+		to = start + int(decoder.InputOffset())
+		from, ok = to-len(value), true
+	}
+	return from, to, ok
+}
+
+func elementsOf(body []byte, start, end int) (listParts, bool) {
+	parts := listParts{body: body}
+	decoder := json.NewDecoder(bytes.NewReader(body[start:end]))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
+		return listParts{}, false
+	}
+	for decoder.More() {
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil || len(parts.elements) == MaxEvents {
+			return listParts{}, false
+		}
+		parts.last = start + int(decoder.InputOffset())
+		from := parts.last - len(value)
+		if len(parts.elements) == 0 {
+			parts.first = from
+		}
+		parts.elements = append(parts.elements, body[from:parts.last])
+	}
+	around := len(body) - (parts.last - parts.first)
+	return parts, len(parts.elements)*around <= maxApart
+}
+
+// isForm tells whether a body is the fields of a form.
+func isForm(header http.Header) bool {
+	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	return media == "application/x-www-form-urlencoded"
+}

@@ -46,3 +46,6 @@ type Actor string
 
 // ActorRowlock is the product itself.
 const ActorRowlock Actor = "rowlock"
+
+// ActorProvider is who sends to a source, and gives it its secret.
+const ActorProvider Actor = "provider"

@@ -43,6 +43,14 @@ var (
 	ErrSecretEndless = errors.New("secret has no end")
 	// ErrLimitReached: the account has as many of these as it may.
 	ErrLimitReached = errors.New("limit reached")
+	// ErrAlreadyAccepted: the request was taken in already, or never was an event.
+	ErrAlreadyAccepted = errors.New("request already accepted")
+	// ErrRequestCut: not all of the request's body was kept.
+	ErrRequestCut = errors.New("request was cut")
+	// ErrBodyReplayed: what may come once within a window has come before.
+	ErrBodyReplayed = errors.New("body replayed")
+	// ErrAddressNotAllowed: the sender's address is not one that the source takes.
+	ErrAddressNotAllowed = errors.New("address not allowed")
 	// ErrRateLimited: too many calls in the time; see RateLimitedError.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrOverloaded: the queue is full; nothing was stored.

@@ -50,6 +50,9 @@ type Event struct {
 	OccurredAt *time.Time
 	// SecretID is the source's secret that verified it; nil when none did.
 	SecretID *SecretID
+	// RequestID is the request that it came in, where that is kept by itself:
+	// one that brought several events, or was refused at first.
+	RequestID *RequestID
 	// BodySize is the payload's size in bytes.
 	BodySize int
 	// PayloadDeletedAt is when a person deleted the payload; nil while it is there.
@@ -77,7 +80,9 @@ const maxTypeLength = 256
 
 var (
 	typePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,255}$`)
-	uidPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	// Types that providers name can have spaces inside: "Push Hook".
+	spokenPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/ -]{0,254}[A-Za-z0-9_.:/-]$`)
+	uidPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
 // ValidEventType tells whether a text can be an event's type. The pattern is
@@ -104,7 +109,7 @@ func CheckTypePattern(pattern string) error {
 		return nil
 	}
 	base := strings.TrimSuffix(pattern, ".*")
-	if !ValidEventType(base) {
+	if !ValidEventType(base) && !spokenPattern.MatchString(base) {
 		return Invalid("event_types", "want event types such as order.created, order.* or *")
 	}
 	return nil

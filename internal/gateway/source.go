@@ -30,10 +30,13 @@ type Source struct {
 	// Token is the secret part of the ingest URL.
 	Token string
 	// Settings is the kind's own JSON object.
-	Settings  []byte
-	State     SourceState
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Settings []byte
+	State    SourceState
+	// CaptureUntil is until when the next secret that the provider sends is
+	// taken; nil when none is.
+	CaptureUntil *time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 // Request is an ingest request that did not become an event.
@@ -41,12 +44,21 @@ type Request struct {
 	ID        RequestID
 	AccountID AccountID
 	SourceID  SourceID
-	// Cause is "duplicate" or the code of the refusal.
+	// Cause is one of the Cause constants or the code of the refusal.
 	Cause string
 	// Detail says in words what was wrong; never the expected value.
 	Detail string
-	// EventID is the first event with this key, for a duplicate.
+	// Header is the header that was read, where it was refused; often "".
+	Header string
+	// Answered is the status of the answer.
+	Answered int
+	// Sender is the address that it came from; "" where it is not known.
+	Sender string
+	// EventID is the first event with this key, for a duplicate, and the first
+	// that came of it, for one that was accepted late.
 	EventID *EventID
+	// AcceptedAt is when a person accepted it after all; nil if nobody has.
+	AcceptedAt *time.Time
 	// BodyDiffers tells that a duplicate's body is not the first one's.
 	BodyDiffers bool
 	// SkewMS is the sender's clock less ours, in milliseconds, where known.
@@ -56,8 +68,24 @@ type Request struct {
 	BodySize int
 }
 
-// CauseDuplicate marks a request whose key was accepted before.
-const CauseDuplicate = "duplicate"
+// Keep takes a request's bytes, as many as are kept of one that is no event.
+func (r *Request) Keep(b Body) {
+	r.BodySize = len(b.Data)
+	r.Body = b
+	r.Body.Data = b.Data[:min(len(b.Data), MaxRequestBody)]
+}
+
+// Why a request is no event, beside the codes of refusals.
+const (
+	// CauseDuplicate: its key was accepted before.
+	CauseDuplicate = "duplicate"
+	// CauseHandshake: a challenge, a ping or a heartbeat, which was answered.
+	CauseHandshake = "handshake"
+	// CauseAddress: it came from an address that the source does not take.
+	CauseAddress = "address_not_allowed"
+	// CauseReplay: its body was taken in before, under another id.
+	CauseReplay = "body_replayed"
+)
 
 const (
 	// MaxRequestBody is how many bytes of a request's body are kept.
@@ -72,7 +100,9 @@ type Secret struct {
 	Value string
 	// Public is the public half of an Ed25519 key, which verifies and is no
 	// secret; empty for a secret that both sides share.
-	Public    string
+	Public string
+	// Captured tells that the provider sent it to the source itself.
+	Captured  bool
 	CreatedAt time.Time
 	// EndsAt is when it stops being valid; nil while it has no end.
 	EndsAt *time.Time

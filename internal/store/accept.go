@@ -137,16 +137,26 @@ func (t Tx) InsertEvents(ctx context.Context, events []NewEvent) error {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, body_size, status, decision, decide_after)
+		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, decide_after)
 		SELECT *, now()
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bytea[],
-		            $7::timestamptz[], $8::uuid[], $9::int[], $10::text[], $11::text[])`,
-		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.sizes, c.statuses, c.decisions)
+		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[])`,
+		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.requests, c.sizes, c.statuses, c.decisions)
 	batch.Queue(`
 		INSERT INTO event_bodies (id, account_id, method, path, query, headers, body)
 		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])`,
 		c.ids, c.accounts, c.methods, c.paths, c.queries, c.headers, c.bodies)
 	return wrap("insert events", t.tx.SendBatch(ctx, batch).Close())
+}
+
+// InsertRaw stores requests that brought several events, each whole and once,
+// under their own ids. Nothing but their events leads to them.
+func (t Tx) InsertRaw(ctx context.Context, account gateway.AccountID, id gateway.RequestID, b gateway.Body) error {
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO event_bodies (id, account_id, method, path, query, headers, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		id, account, b.Method, notNil(b.Path), notNil(b.Query), notNil(b.Headers), notNil(b.Data))
+	return wrap("insert whole request", err)
 }
 
 // eventColumns turns rows into the arrays that one INSERT takes.
@@ -159,6 +169,7 @@ type eventColumns struct {
 	keys      [][]byte
 	occurred  []*time.Time
 	secrets   []*gateway.SecretID
+	requests  []*gateway.RequestID
 	sizes     []int
 	statuses  []string
 	decisions []string
@@ -178,6 +189,7 @@ func (c *eventColumns) add(n *NewEvent) {
 	c.subjects = append(c.subjects, e.Subject)
 	c.keys = append(c.keys, e.Key)
 	c.secrets = append(c.secrets, e.SecretID)
+	c.requests = append(c.requests, e.RequestID)
 	c.sizes = append(c.sizes, len(b.Data))
 	c.statuses = append(c.statuses, string(e.Status))
 	c.decisions = append(c.decisions, e.Decision)

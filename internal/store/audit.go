@@ -90,7 +90,7 @@ func (s *Store) actorNames(ctx context.Context, account gateway.AccountID, entri
 			keys = append(keys, id)
 		}
 	}
-	names := map[gateway.Actor]string{gateway.ActorRowlock: "Rowlock"}
+	names := map[gateway.Actor]string{gateway.ActorRowlock: "Rowlock", gateway.ActorProvider: "The provider"}
 	if len(users)+len(keys) == 0 {
 		return names, nil
 	}

@@ -139,7 +139,7 @@ func (s *Store) EndpointSecretTimes(ctx context.Context, account gateway.Account
 
 func (s *Store) readEndpointSecrets(ctx context.Context, q querier, account gateway.AccountID, endpoint gateway.EndpointID) ([]gateway.Secret, error) {
 	rows, err := q.Query(ctx, `
-		SELECT id, sealed, public_key, created_at, ends_at
+		SELECT id, sealed, public_key, false, created_at, ends_at
 		FROM endpoint_secrets
 		WHERE endpoint_id = $1
 		  AND account_id = $2

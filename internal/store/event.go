@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,11 +21,11 @@ type EventFilter struct {
 }
 
 const eventFields = `e.id, e.account_id, e.source_id, e.type, e.subject, e.key, e.status, e.decision, e.decide_after,
-	e.occurred_at, e.secret_id, e.body_size, e.payload_deleted_at`
+	e.occurred_at, e.secret_id, e.request_id, e.body_size, e.payload_deleted_at`
 
 func scanEvent(row pgx.CollectableRow) (e gateway.Event, err error) {
 	err = row.Scan(&e.ID, &e.AccountID, &e.SourceID, &e.Type, &e.Subject, &e.Key, &e.Status, &e.Decision, &e.DecideAfter,
-		&e.OccurredAt, &e.SecretID, &e.BodySize, &e.PayloadDeletedAt)
+		&e.OccurredAt, &e.SecretID, &e.RequestID, &e.BodySize, &e.PayloadDeletedAt)
 	return e, err
 }
 
@@ -163,23 +164,33 @@ func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
 // of them. It tells whether there was a payload.
 //
 // The promise: deleted once, and nothing of it goes out afterwards, but for a
-// send that is under way.
+// send that is under way. A request that brought it with others goes too: it
+// holds the same bytes.
 //
 // Deliveries are locked in the order of their ids, as everybody does who changes
 // several: none waits for another in a circle.
 func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gateway.EventID) (bool, error) {
-	tag, err := t.tx.Exec(ctx, `
+	var request *gateway.RequestID
+	err := t.tx.QueryRow(ctx, `
 		UPDATE events
 		SET payload_deleted_at = now()
 		WHERE id = $1
 		  AND account_id = $2
-		  AND payload_deleted_at IS NULL`, id, account)
-	if err != nil || tag.RowsAffected() == 0 {
+		  AND payload_deleted_at IS NULL
+		RETURNING request_id`, id, account).Scan(&request)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
 		return false, wrap("mark payload deleted", err)
 	}
 	low, high := sameMillisecond(id)
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, id, account)
+	if request != nil {
+		batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, *request, account)
+		batch.Queue(`UPDATE requests SET body = '' WHERE id = $1 AND account_id = $2`, *request, account)
+	}
 	batch.Queue(`
 		WITH open AS (
 			SELECT id

@@ -18,26 +18,27 @@ func (t Tx) InsertRequests(ctx context.Context, requests []gateway.Request) erro
 	for i := range requests {
 		r := &requests[i]
 		batch.Queue(`
-			INSERT INTO requests (id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms,
+			INSERT INTO requests (id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, header, answered, sender,
 			                      method, path, query, headers, body, body_size)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-			r.ID, r.AccountID, r.SourceID, r.Cause, r.Detail, r.EventID, r.BodyDiffers, r.SkewMS,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+			r.ID, r.AccountID, r.SourceID, r.Cause, r.Detail, r.EventID, r.BodyDiffers, r.SkewMS, r.Header, r.Answered, r.Sender,
 			r.Body.Method, notNil(r.Body.Path), notNil(r.Body.Query), notNil(r.Body.Headers), notNil(r.Body.Data), r.BodySize)
 	}
 	return wrap("insert requests", t.tx.SendBatch(ctx, batch).Close())
 }
 
-const requestFields = `id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, method, path, query, headers, body, body_size`
+const requestFields = `id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, header, answered, sender, accepted_at, method, path, query, headers, body, body_size`
 
 func scanRequest(row pgx.CollectableRow) (r gateway.Request, err error) {
 	b := &r.Body
 	err = row.Scan(&r.ID, &r.AccountID, &r.SourceID, &r.Cause, &r.Detail, &r.EventID, &r.BodyDiffers, &r.SkewMS,
+		&r.Header, &r.Answered, &r.Sender, &r.AcceptedAt,
 		&b.Method, &b.Path, &b.Query, &b.Headers, &b.Data, &r.BodySize)
 	return r, err
 }
 
 // requestLine is requestFields without what is read of one request alone.
-const requestLine = `id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, method, path, query, ''::bytea, ''::bytea, body_size`
+const requestLine = `id, account_id, source_id, cause, detail, event_id, body_differs, skew_ms, header, answered, sender, accepted_at, method, path, query, ''::bytea, ''::bytea, body_size`
 
 // Requests lists a source's requests, newest first; an empty cause lists all.
 func (s *Store) Requests(ctx context.Context, account gateway.AccountID, source gateway.SourceID, cause string, page Page[gateway.RequestID]) ([]gateway.Request, error) {
@@ -103,6 +104,7 @@ func (s *Store) EventRequests(ctx context.Context, account gateway.AccountID, ev
 		FROM requests
 		WHERE event_id = $1
 		  AND account_id = $2
+		  AND cause = 'duplicate'
 		  AND id >= $3
 		  AND `+notAhead+`
 		ORDER BY id DESC

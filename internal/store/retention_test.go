@@ -149,10 +149,16 @@ func TestOneNodePrunes(t *testing.T) {
 // rollup stores what happened in one minute of the past.
 func (b bundle) rollup(t *testing.T, endpoint gateway.EndpointID, node string, age time.Duration, succeeded int) {
 	t.Helper()
+	b.rollupAt(t, endpoint, node, b.clock.Now().Add(-age), succeeded)
+}
+
+// rollupAt is rollup of a minute by its time: a minute can end between two calls.
+func (b bundle) rollupAt(t *testing.T, endpoint gateway.EndpointID, node string, at time.Time, succeeded int) {
+	t.Helper()
 	b.exec(t, 1, `
 		INSERT INTO rollups (minute, endpoint_id, node, account_id, succeeded, rejected)
 		VALUES (date_trunc('minute', $1::timestamptz), $2, $3, $4, $5, 7)`,
-		b.clock.Now().Add(-age), endpoint, node, b.account, succeeded)
+		at, endpoint, node, b.account, succeeded)
 }
 
 // Old minutes go, young ones stay, and the number of confirmed deliveries does
@@ -162,8 +168,9 @@ func TestPruneRollupsKeepsTheCount(t *testing.T) {
 	b := newBundle(t)
 	const minutes, young = 90, 2
 	for _, endpoint := range []gateway.EndpointID{b.newEndpoint(t).ID, b.newEndpoint(t).ID} {
+		now := b.clock.Now()
 		for minute := range minutes {
-			b.rollup(t, endpoint, "one", 24*time.Hour+time.Duration(minute)*time.Minute, minute%3)
+			b.rollupAt(t, endpoint, "one", now.Add(-24*time.Hour-time.Duration(minute)*time.Minute), minute%3)
 		}
 		b.rollup(t, endpoint, "two", 24*time.Hour, 5)
 		b.rollup(t, endpoint, "one", 0, 11)

@@ -57,11 +57,12 @@ func (s *Store) unseal(ctx context.Context, p secretPlace, id gateway.SecretID, 
 	return string(plain), nil
 }
 
-// collectSecrets reads rows of id, sealed, public_key, created_at and ends_at.
+// collectSecrets reads rows of id, sealed, public_key, captured, created_at and
+// ends_at.
 func (s *Store) collectSecrets(ctx context.Context, p secretPlace, rows pgx.Rows) ([]gateway.Secret, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (one gateway.Secret, err error) {
 		var sealed []byte
-		if err := row.Scan(&one.ID, &sealed, &one.Public, &one.CreatedAt, &one.EndsAt); err != nil {
+		if err := row.Scan(&one.ID, &sealed, &one.Public, &one.Captured, &one.CreatedAt, &one.EndsAt); err != nil {
 			return one, err
 		}
 		one.Value, err = s.unseal(ctx, p, one.ID, sealed)

@@ -8,18 +8,19 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-const sourceFields = `id, account_id, uid, name, kind, token, settings, state, created_at, updated_at`
+const sourceFields = `id, account_id, uid, name, kind, token, settings, state, capture_until, created_at, updated_at`
 
 // CreateSource makes a source and returns it as it is stored. A uid that
 // another source of the account has is gateway.ErrUIDTaken.
 func (t Tx) CreateSource(ctx context.Context, account gateway.AccountID, source gateway.Source) (gateway.Source, error) {
 	rows, err := t.tx.Query(ctx, `
-		INSERT INTO sources (id, account_id, uid, name, kind, token, settings)
-		VALUES (@id, @account, @uid, @name, @kind, @token, @settings)
+		INSERT INTO sources (id, account_id, uid, name, kind, token, settings, capture_until)
+		VALUES (@id, @account, @uid, @name, @kind, @token, @settings, @capture)
 		RETURNING `+sourceFields,
 		pgx.NamedArgs{
 			"id": source.ID, "account": account, "uid": source.UID, "name": source.Name,
 			"kind": source.Kind, "token": source.Token, "settings": notNil(source.Settings),
+			"capture": source.CaptureUntil,
 		})
 	return oneSource("create source", rows, err)
 }

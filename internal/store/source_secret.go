@@ -25,8 +25,8 @@ func (t Tx) AddSourceSecret(ctx context.Context, account gateway.AccountID, sour
 		return gateway.Secret{}, err
 	}
 	err = t.tx.QueryRow(ctx, `
-		INSERT INTO source_secrets (id, account_id, source_id, sealed)
-		SELECT @id, @account, @source, @sealed
+		INSERT INTO source_secrets (id, account_id, source_id, sealed, captured)
+		SELECT @id, @account, @source, @sealed, @captured
 		WHERE (
 			SELECT count(*)
 			FROM source_secrets
@@ -36,7 +36,7 @@ func (t Tx) AddSourceSecret(ctx context.Context, account gateway.AccountID, sour
 		RETURNING created_at`,
 		pgx.NamedArgs{
 			"id": added.ID, "account": account, "source": source,
-			"sealed": sealed, "most": gateway.MaxLiveSecrets,
+			"sealed": sealed, "captured": added.Captured, "most": gateway.MaxLiveSecrets,
 		}).Scan(&added.CreatedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = gateway.ErrTooManySecrets
@@ -61,7 +61,7 @@ func (t Tx) EndSourceSecrets(ctx context.Context, account gateway.AccountID, sou
 // SourceSecrets reads a source's live secrets, newest first, unsealed.
 func (s *Store) SourceSecrets(ctx context.Context, account gateway.AccountID, source gateway.SourceID) ([]gateway.Secret, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, sealed, '', created_at, ends_at
+		SELECT id, sealed, '', captured, created_at, ends_at
 		FROM source_secrets
 		WHERE source_id = $1
 		  AND account_id = $2

@@ -22,7 +22,7 @@ const (
 		  AND account_id = $2
 		  AND deleted_at IS NULL`
 	targetKeys = `
-		SELECT id, sealed, public_key, created_at, ends_at
+		SELECT id, sealed, public_key, false, created_at, ends_at
 		FROM endpoint_secrets
 		WHERE endpoint_id = $1
 		  AND account_id = $2

@@ -15,6 +15,9 @@ type strange struct {
 	endpoint gateway.EndpointID
 	source   gateway.SourceID
 	secret   gateway.SecretID
+	// request was refused; together came in one with others, which is kept whole.
+	request  gateway.RequestID
+	together gateway.Event
 }
 
 func newStrange(t *testing.T) strange {
@@ -32,8 +35,13 @@ func newStrange(t *testing.T) strange {
 	})
 	b.exec(t, 1, `UPDATE sources SET uid = 'mine'`)
 	b.exec(t, 1, `INSERT INTO failure_digests (endpoint_id, account_id, failed, causes, since, due_at) VALUES ($1, $2, 1, '{}', now(), now())`, e.ID, b.account)
+	refused := b.request(source.ID, "signature_mismatch")
+	b.insertRequests(t, refused)
+	together, _ := b.together(t, source.ID, gateway.RequestID(b.clock.NewID()), 2)
+	b.in(t, func(tx store.Tx) error { return tx.AwaitCapture(t.Context(), b.account, source.ID, time.Hour) })
+	b.exec(t, 1, `UPDATE sources SET updated_at = created_at WHERE id = $1`, source.ID)
 	b.account = b.newAccount(t, "other")
-	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID}
+	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID, request: refused.ID, together: together[0].Event}
 }
 
 // Each method that names an object is called with another account's. It finds
@@ -133,6 +141,22 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 		"EndSourceSecrets": func(tx store.Tx) error {
 			return no(false, tx.EndSourceSecrets(ctx, b.account, b.source, 0, gateway.SecretID{}))
 		},
+		"AwaitCapture": func(tx store.Tx) error { return tx.AwaitCapture(ctx, b.account, b.source, time.Hour) },
+		"TakeCapture":  func(tx store.Tx) error { return no(tx.TakeCapture(ctx, b.account, b.source)) },
+		"AcceptRequest": func(tx store.Tx) error {
+			return no(tx.AcceptRequest(ctx, b.account, b.source, b.request, b.together.ID))
+		},
+		"Siblings": func(store.Tx) error {
+			found, err := b.Siblings(ctx, b.account, b.together, 9)
+			return no(len(found) > 0, err)
+		},
+		"WholeRequest": func(store.Tx) error {
+			_, err := b.WholeRequest(ctx, b.account, *b.together.RequestID)
+			if errors.Is(err, gateway.ErrPayloadGone) {
+				return gateway.ErrNotFound
+			}
+			return err
+		},
 		"SourceSecrets": func(store.Tx) error {
 			live, err := b.SourceSecrets(ctx, b.account, b.source)
 			return no(len(live) > 0, err)
@@ -150,6 +174,7 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 	touched := b.count(t, `
 		SELECT (SELECT count(*) FROM endpoints WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
 		     + (SELECT count(*) FROM sources WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
+		     + (SELECT count(*) FROM requests WHERE accepted_at IS NOT NULL)
 		     + (SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL)
 		     + (SELECT count(*) FROM failure_digests WHERE told_at IS NOT NULL)
 		     + (SELECT count(*) FROM endpoint_secrets WHERE ends_at IS NOT NULL)

@@ -37,6 +37,7 @@ type Service struct {
 	commits *committer
 	sources *sourceCache
 	limits  *limiter
+	baseURL string
 }
 
 // Options are what a Service is made of.
@@ -45,6 +46,9 @@ type Options struct {
 	Clock  *clock.Clock
 	Log    *slog.Logger
 	Limits Limits
+	// BaseURL is the public address of this server, without a slash at the end:
+	// requests that are accepted late are proven against it.
+	BaseURL string
 	// Committed is told which events were committed here, so that they can be
 	// decided without waiting for their job. It must not block. May be nil.
 	Committed func([]gateway.EventID)
@@ -59,6 +63,7 @@ func New(o Options) *Service {
 		commits: newCommitter(o),
 		sources: newSourceCache(o.Store, o.Clock),
 		limits:  newLimiter(o),
+		baseURL: o.BaseURL,
 	}
 }
 
@@ -73,19 +78,6 @@ func (s *Service) ForgetSources() { s.sources.forget() }
 type arrival struct {
 	event gateway.Event
 	body  gateway.Body
-	// trace keeps a repeat as a request of its source.
-	trace gateway.Request
-}
-
-// submit has an event committed and returns the id under which it is known,
-// and whether it had been accepted before with the same content.
-func (s *Service) submit(ctx context.Context, a arrival) (first gateway.EventID, duplicate bool, err error) {
-	a.event.Status = gateway.EventAccepted
-	w := newWaiting(a)
-	if err := s.commits.submit(ctx, w); err != nil {
-		return first, false, err
-	}
-	return w.outcome()
 }
 
 // contentHash identifies what an event says: two requests with one key and

@@ -1,6 +1,7 @@
 package accept_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -65,7 +66,9 @@ func FuzzContentHash(f *testing.F) {
 // tokenScheme proves requests by a header that is the secret itself.
 type tokenScheme struct{ signature.Scheme }
 
-func (tokenScheme) SecretHeaders() []string { return []string{"X-Token", "x-other-token"} }
+func (tokenScheme) SecretHeaders(json.RawMessage) []string {
+	return []string{"X-Token", "x-other-token"}
+}
 
 func TestSecretHeadersOfASchemeAreRedacted(t *testing.T) {
 	t.Parallel()

@@ -77,10 +77,21 @@ func newStopped(t *testing.T, limits accept.Limits) bundle {
 	if b.store, err = store.New(pool, pgtest.Sealer(t), log); err != nil {
 		t.Fatal(err)
 	}
-	b.Service = accept.New(accept.Options{Store: b.store, Clock: b.clock, Log: log, Limits: limits, Committed: b.committed.add})
+	b = b.anew(limits)
 	b.account, b.api = b.newAccount(t, "acme")
 	return b
 }
+
+// anew is the bundle with a service that remembers nothing and does not run.
+func (b bundle) anew(limits accept.Limits) bundle {
+	b.Service = accept.New(accept.Options{
+		Store: b.store, Clock: b.clock, Log: slog.New(slog.DiscardHandler), Limits: limits, Committed: b.committed.add, BaseURL: baseURL,
+	})
+	return b
+}
+
+// baseURL is the public address of the bundle's services.
+const baseURL = "https://rowlock.example"
 
 // start runs the service; what it returns stops it and waits for its end.
 func (b bundle) start(t *testing.T) (stop func()) {
@@ -120,14 +131,21 @@ func (b bundle) newAccount(t *testing.T, slug string) (gateway.AccountID, gatewa
 // newSource makes a source of the bundle's account; an empty secret is none.
 func (b bundle) newSource(t *testing.T, kind, value string) gateway.Source {
 	t.Helper()
-	source := gateway.Source{ID: gateway.SourceID(b.clock.NewID()), Name: kind, Kind: kind, Token: secret.NewToken("")}
+	source := b.makeSource(t, gateway.Source{Kind: kind})
+	if value != "" {
+		b.addSecret(t, source, value)
+	}
+	return source
+}
+
+// makeSource makes a source as it is given, with an id and a token.
+func (b bundle) makeSource(t *testing.T, source gateway.Source) gateway.Source {
+	t.Helper()
+	source.ID, source.Name, source.Token = gateway.SourceID(b.clock.NewID()), source.Kind, secret.NewToken("")
 	b.in(t, func(tx store.Tx) (err error) {
 		source, err = tx.CreateSource(t.Context(), b.account, source)
 		return err
 	})
-	if value != "" {
-		b.addSecret(t, source, value)
-	}
 	return source
 }
 
@@ -162,14 +180,16 @@ func (b bundle) wantRows(t *testing.T, want rows) {
 		keys:     b.count(t, `SELECT count(*) FROM event_keys`),
 		decided:  b.count(t, `SELECT count(*) FROM river_job, jsonb_array_elements(args->'event_ids')`),
 		requests: b.count(t, `SELECT count(*) FROM requests`),
+		raw:      b.count(t, `SELECT count(*) FROM event_bodies b WHERE NOT EXISTS (SELECT FROM events e WHERE e.id = b.id)`),
 	}
-	if want.bodies, want.decided = want.events, want.events; got != want {
+	if want.bodies, want.decided = want.events+want.raw, want.events; got != want {
 		t.Errorf("stored are %+v, want %+v", got, want)
 	}
 }
 
-// rows counts what was stored. Each event has its body, and is in a job.
-type rows struct{ events, bodies, decided, keys, requests int }
+// rows counts what was stored. Each event has its body, and is in a job; raw
+// are requests that are kept whole.
+type rows struct{ events, bodies, decided, keys, requests, raw int }
 
 // event reads an event and its body, which must be there.
 func (b bundle) event(t *testing.T, id gateway.EventID) (gateway.Event, gateway.Body) {
@@ -268,4 +288,14 @@ func newAdmin(t *testing.T) func(sql string) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
+}
+
+// Receive takes in a request that brings one event, and returns what became
+// of it.
+func (b bundle) Receive(ctx context.Context, in accept.Incoming) (accept.Received, error) {
+	got, err := b.Service.Receive(ctx, in)
+	if err != nil || len(got.Events) == 0 {
+		return accept.Received{}, err
+	}
+	return got.Events[0], nil
 }

@@ -19,7 +19,8 @@ const (
 	// committers is how many transactions accept at once. One would wait for
 	// each commit; more than two only wait for each other.
 	committers = 2
-	// maxBatch is how many requests share a transaction.
+	// maxBatch is how many events share a transaction, but for those of one
+	// request, which are never parted.
 	maxBatch = 128
 	// maxBatchBytes bounds the bodies of one transaction.
 	maxBatchBytes = 8 << 20
@@ -118,12 +119,13 @@ func (c *committer) work() {
 func (c *committer) gather(first *waiting) []*waiting {
 	var batch []*waiting
 	size := 0
+	weight := 0
 	for next := first; next != nil; next = c.next() {
 		c.queued.Add(-int64(next.size()))
 		if !next.abandoned() {
-			batch, size = append(batch, next), size+next.size()
+			batch, size, weight = append(batch, next), size+next.size(), weight+next.weight()
 		}
-		if len(batch) == maxBatch || size >= maxBatchBytes {
+		if weight >= maxBatch || size >= maxBatchBytes {
 			break
 		}
 	}
@@ -149,7 +151,9 @@ func (c *committer) commit(batch []*waiting) {
 		c.settle(batch, err)
 		return
 	}
-	c.log.Warn("accepting one by one", "requests", len(batch), "error", err)
+	if !errors.Is(err, errRedo) {
+		c.log.Warn("accepting one by one", "requests", len(batch), "error", err)
+	}
 	for i := range batch {
 		one := batch[i : i+1]
 		if err = c.tryCommit(one); isGone(err) {
@@ -189,50 +193,96 @@ func finish(batch []*waiting, err error) {
 	}
 }
 
-// tryCommit is the transaction: keys, then events, bodies and the job of
-// those that won, and the traces of those that did not become events.
+// tryCommit is one transaction for all of them.
 func (c *committer) tryCommit(batch []*waiting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	var won []gateway.EventID
-	err := c.store.InTx(ctx, func(tx store.Tx) error {
-		if err := claim(ctx, tx, batch); err != nil {
-			return err
-		}
-		var events []store.NewEvent
-		var traces []gateway.Request
-		events, traces = c.divide(batch)
-		if err := tx.InsertEvents(ctx, events); err != nil {
-			return err
-		}
-		if err := tx.InsertRequests(ctx, traces); err != nil {
-			return err
-		}
-		won = ids(events)
-		if len(won) == 0 {
-			return nil
-		}
-		return tx.Enqueue(ctx, job.Process{EventIDs: won})
+	err := c.store.InTx(ctx, func(tx store.Tx) (err error) {
+		won, err = c.take(ctx, tx, batch)
+		return err
 	})
-	if err == nil && len(won) > 0 && c.committed != nil {
-		c.committed(won)
+	if err == nil {
+		c.tell(won)
 	}
 	return err
 }
 
-// claim finds out which of the keyed events are the first of their key.
-func claim(ctx context.Context, tx store.Tx, batch []*waiting) error {
-	var keyed []*waiting
+// tell lets what was committed here be decided without waiting for its job.
+func (c *committer) tell(won []gateway.EventID) {
+	if len(won) > 0 && c.committed != nil {
+		c.committed(won)
+	}
+}
+
+// take is what the transaction does: keys, then what may come once, then
+// events, bodies and the job of those that won, and the traces of those that
+// did not become events.
+func (c *committer) take(ctx context.Context, tx store.Tx, batch []*waiting) ([]gateway.EventID, error) {
+	if err := claim(ctx, tx, batch); err != nil {
+		return nil, err
+	}
+	if err := claimReplays(ctx, tx, batch); err != nil {
+		return nil, err
+	}
+	return c.insert(ctx, tx, batch)
+}
+
+// insert stores what the claims have left, and returns the events.
+func (c *committer) insert(ctx context.Context, tx store.Tx, batch []*waiting) ([]gateway.EventID, error) {
+	events, traces := c.divide(batch)
+	if err := tx.InsertEvents(ctx, events); err != nil {
+		return nil, err
+	}
+	if err := insertRaw(ctx, tx, batch); err != nil {
+		return nil, err
+	}
+	if err := tx.InsertRequests(ctx, traces); err != nil {
+		return nil, err
+	}
+	won := ids(events)
+	return won, tx.Enqueue(ctx, deciding(won)...)
+}
+
+// deciding are the jobs of what was stored: one, but for a request that brought
+// more than a transaction has otherwise.
+func deciding(won []gateway.EventID) []job.Args {
+	var jobs []job.Args
+	for part := range slices.Chunk(won, maxBatch) {
+		jobs = append(jobs, job.Process{EventIDs: part})
+	}
+	return jobs
+}
+
+// insertRaw keeps the requests of which more than one event came.
+func insertRaw(ctx context.Context, tx store.Tx, batch []*waiting) error {
 	for _, w := range batch {
-		w.first = nil
-		if w.key != nil {
-			keyed = append(keyed, w)
+		if w.raw == nil || w.replayed || !w.won() {
+			continue
+		}
+		if err := tx.InsertRaw(ctx, w.parts[0].event.AccountID, w.rawID, *w.raw); err != nil {
+			return err
 		}
 	}
-	slices.SortFunc(keyed, func(a, b *waiting) int { return store.CompareKeys(*a.key, *b.key) })
+	return nil
+}
+
+// claim finds out which of the keyed events are the first of their key.
+func claim(ctx context.Context, tx store.Tx, batch []*waiting) error {
+	var keyed []*part
+	for _, w := range batch {
+		for i := range w.parts {
+			p := &w.parts[i]
+			p.first = nil
+			if p.key != nil {
+				keyed = append(keyed, p)
+			}
+		}
+	}
+	slices.SortFunc(keyed, func(a, b *part) int { return store.CompareKeys(*a.key, *b.key) })
 	keys := make([]store.EventKey, len(keyed))
-	for i, w := range keyed {
-		keys[i] = *w.key
+	for i, p := range keyed {
+		keys[i] = *p.key
 	}
 	firsts, err := tx.ClaimKeys(ctx, keys)
 	for i := range firsts {
@@ -245,12 +295,21 @@ func claim(ctx context.Context, tx store.Tx, batch []*waiting) error {
 func (c *committer) divide(batch []*waiting) (events []store.NewEvent, traces []gateway.Request) {
 	for _, w := range batch {
 		switch {
-		case w.rejected:
+		case len(w.parts) == 0:
 			traces = append(traces, w.trace)
-		case w.first != nil:
-			traces = append(traces, w.duplicateTrace(gateway.RequestID(c.clock.NewID())))
-		default:
-			events = append(events, store.NewEvent{Event: w.event, Body: w.body})
+			continue
+		case w.replayed:
+			traces = append(traces, w.replayTrace(gateway.RequestID(c.clock.NewID())))
+			continue
+		}
+		for i := range w.parts {
+			p := &w.parts[i]
+			switch {
+			case p.first == nil:
+				events = append(events, store.NewEvent{Event: p.event, Body: p.body})
+			case !w.traced:
+				traces = append(traces, w.duplicateTrace(p, gateway.RequestID(c.clock.NewID())))
+			}
 		}
 	}
 	slices.SortFunc(events, func(a, b store.NewEvent) int { return a.Event.ID.Compare(b.Event.ID) })

@@ -183,7 +183,7 @@ func TestAFullQueue(t *testing.T) {
 		t.Errorf("error %v, want ErrOverloaded", err)
 	}
 	source := b.newSource(t, "none", "")
-	if _, err := b.Receive(t.Context(), accept.Incoming{Token: source.Token}); !errors.Is(err, gateway.ErrOverloaded) {
+	if _, err := b.Receive(t.Context(), accept.Incoming{Token: source.Token, Method: "POST"}); !errors.Is(err, gateway.ErrOverloaded) {
 		t.Errorf("error %v, want ErrOverloaded", err)
 	}
 	b.start(t)

@@ -23,6 +23,9 @@ const MaxBatch = maxBatch
 // Queued is how many requests wait for a transaction.
 func (s *Service) Queued() int { return len(s.commits.queue) }
 
+// QueuedBytes is how many bytes wait for a transaction.
+func (s *Service) QueuedBytes() int64 { return s.commits.queued.Load() }
+
 // ContentHash identifies what an event says.
 var ContentHash = contentHash
 
@@ -80,7 +83,7 @@ func LiveAt(secrets []gateway.Secret, now time.Time) (ids []gateway.SecretID) {
 // StoredHeaders are the headers that are stored of a request to a source of
 // the scheme.
 func StoredHeaders(in Incoming, scheme signature.Scheme) http.Header {
-	return gateway.DecodeHeaders(bodyOf(in, scheme).Headers)
+	return gateway.DecodeHeaders(bodyOf(in, scheme, nil).Headers)
 }
 
 // Rates is how many rates are kept.

@@ -53,19 +53,24 @@ func (l *limiter) publish(ctx context.Context, account gateway.AccountID, key ga
 	if key.EventsPerSecond != nil {
 		limit = *key.EventsPerSecond
 	}
-	err := l.allow(turn{key.ID, limit, "this API key"}, turn{account, l.limits.AccountEventsPerSecond, "this account"})
+	err := l.allow(turn{id: key.ID, perSecond: limit, whose: "this API key"}, turn{id: account, perSecond: l.limits.AccountEventsPerSecond, whose: "this account"})
 	if err != nil {
 		return err
 	}
 	return l.fits(ctx, account, size)
 }
 
-// receive allows one event of an account.
-func (l *limiter) receive(ctx context.Context, account gateway.AccountID, size int) error {
-	if err := l.allow(turn{account, l.limits.AccountEventsPerSecond, "this account"}); err != nil {
+// receive allows the events of one request to a source, which may have a rate
+// of its own.
+func (l *limiter) receive(ctx context.Context, source gateway.Source, perSecond, events, size int) error {
+	err := l.allow(
+		turn{id: source.ID, perSecond: perSecond, whose: "this source", events: events},
+		turn{id: source.AccountID, perSecond: l.limits.AccountEventsPerSecond, whose: "this account", events: events},
+	)
+	if err != nil {
 		return err
 	}
-	return l.fits(ctx, account, size)
+	return l.fits(ctx, source.AccountID, size)
 }
 
 // turn is a rate that an event has to fit into; a limit of zero fits all.
@@ -73,7 +78,13 @@ type turn struct {
 	id        [16]byte
 	perSecond int
 	whose     string
+	// events is how many come at once. More than a second's worth count as a
+	// second's: they come in one request, which would never fit otherwise.
+	events int
 }
+
+// tokens is how many it takes.
+func (t turn) tokens() int { return min(max(1, t.events), t.perSecond) }
 
 // allow takes one token of each rate, or none at all: what one rate refuses
 // uses up nothing of another.
@@ -82,18 +93,19 @@ func (l *limiter) allow(turns ...turn) error {
 	defer l.mu.Unlock()
 	now := l.clock.Now()
 	var rates []*rate.Limiter
+	var tokens []int
 	for _, t := range turns {
 		if t.perSecond <= 0 {
 			continue
 		}
 		r := l.rate(t)
-		if r.TokensAt(now) < 1 {
+		if r.TokensAt(now) < float64(t.tokens()) {
 			return rateLimited(t.perSecond, t.whose)
 		}
-		rates = append(rates, r)
+		rates, tokens = append(rates, r), append(tokens, t.tokens())
 	}
-	for _, r := range rates {
-		r.AllowN(now, 1)
+	for i, r := range rates {
+		r.AllowN(now, tokens[i])
 	}
 	return nil
 }

@@ -98,9 +98,9 @@ func (s *Service) await(ctx context.Context, waits []*waiting, results []Publish
 			continue
 		}
 		free <- struct{}{}
-		before, done := last[string(w.event.Key)], make(chan struct{})
-		if w.event.Key != nil {
-			last[string(w.event.Key)] = done
+		before, done := last[string(w.parts[0].event.Key)], make(chan struct{})
+		if w.parts[0].event.Key != nil {
+			last[string(w.parts[0].event.Key)] = done
 		}
 		all.Go(func() {
 			defer func() { close(done); <-free }()
@@ -119,7 +119,7 @@ func (s *Service) publishOne(ctx context.Context, w *waiting) PublishResult {
 	}
 	id, duplicate, err := w.outcome()
 	return PublishResult{
-		Published: Published{ID: id, Type: w.event.Type, Duplicate: duplicate, CreatedAt: id.Time()},
+		Published: Published{ID: id, Type: w.parts[0].event.Type, Duplicate: duplicate, CreatedAt: id.Time()},
 		Err:       err,
 	}
 }

@@ -199,6 +199,7 @@ func TestRefusedRequestsAreKept(t *testing.T) {
 		kept.ID, kept.SkewMS = gateway.RequestID{}, nil
 		want := gateway.Request{
 			AccountID: b.account, SourceID: test.source.ID, Cause: test.code, Detail: refusal.Detail, BodySize: 2,
+			Header: refusal.Header, Answered: http.StatusUnauthorized,
 			Body: gateway.Body{Method: "POST", Path: []byte("/p"), Query: []byte("q=1"), Headers: gateway.EncodeHeaders(test.in.Header), Data: []byte("{}")},
 		}
 		if diff := cmp.Diff(want, kept); diff != "" {
@@ -221,7 +222,7 @@ func TestKeptBodiesAreCut(t *testing.T) {
 		"refused":   {signed(source, "wrong", "1", long)},
 		"duplicate": {signed(source, proof, "2", long), signed(source, proof, "2", long)},
 	} {
-		var receipt accept.Receipt
+		var receipt accept.Received
 		for _, in := range send {
 			receipt, _ = b.Receive(t.Context(), in)
 		}
@@ -266,7 +267,7 @@ func TestReceiveAgain(t *testing.T) {
 	}
 	for body, differs := range map[string]bool{"{}": false, "{ }": true} {
 		again, err := b.Receive(t.Context(), signed(source, proof, "1", body))
-		if err != nil || again != (accept.Receipt{ID: first.ID, Duplicate: true}) {
+		if err != nil || again != (accept.Received{ID: first.ID, Duplicate: true}) {
 			t.Errorf("%q: %+v, %v, want %s again", body, again, err, first.ID)
 		}
 		kept := b.requests(t, source.ID)[0]
@@ -282,7 +283,7 @@ func TestReceiveAHundredTimesAtOnce(t *testing.T) {
 	const n = 100
 	b := newBundle(t, accept.Limits{})
 	source := b.newSource(t, "github", proof)
-	receipts := make([]accept.Receipt, n)
+	receipts := make([]accept.Received, n)
 	pgtest.AtOnce(n, func(i int) {
 		var err error
 		if receipts[i], err = b.Receive(t.Context(), signed(source, proof, "1", "{}")); err != nil {

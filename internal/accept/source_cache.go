@@ -8,6 +8,7 @@ import (
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/signature"
+	"github.com/rowlock/rowlock/internal/source/settings"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -23,14 +24,14 @@ const (
 type knownSource struct {
 	gateway.Source
 
-	settings signature.Settings
+	settings settings.Chosen
 	secrets  []signature.Secret
 }
 
 // cachedSource is what was read of a source, and when.
 type cachedSource struct {
 	source   gateway.Source
-	settings signature.Settings
+	settings settings.Chosen
 	secrets  []gateway.Secret
 	readAt   time.Time
 }
@@ -39,6 +40,7 @@ type cachedSource struct {
 // source was read is left out.
 func (c *cachedSource) at(now time.Time) knownSource {
 	known := knownSource{Source: c.source, settings: c.settings}
+	known.settings.Scheme.Capturing = c.source.CaptureUntil != nil && c.source.CaptureUntil.After(now)
 	for _, s := range c.secrets {
 		if s.EndsAt == nil || s.EndsAt.After(now) {
 			known.secrets = append(known.secrets, signature.Secret{ID: s.ID, Value: []byte(s.Value)})

@@ -7,27 +7,51 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// waiting is a request that waits for its commit.
-type waiting struct {
+// part is one event of what waits.
+type part struct {
 	arrival
 	// key is nil for an event without one: every call is a new event.
 	key *store.EventKey
-	// rejected requests leave a trace and nothing else.
-	rejected bool
-
 	// first is what came before under the same key; nil for the first itself.
 	first *store.FirstEvent
-	err   error
+}
+
+// waiting is a request that waits for its commit: with its events, all of which
+// are stored or none is, or without any, to leave a trace alone.
+type waiting struct {
+	parts []part
+	// raw is the request itself, to be kept under rawID; nil where its one event
+	// is all there is of it.
+	raw   *gateway.Body
+	rawID gateway.RequestID
+	// guard is something that may come once within a window; nil for none.
+	guard *store.ReplayGuard
+	// trace is what is kept of a request that is no event; a repeat has it too.
+	trace gateway.Request
+	// traced tells that the request has left its trace already.
+	traced bool
+
+	// replayed tells that the guard let nothing pass.
+	replayed bool
+	err      error
 	// gone is closed when its caller waits no more.
 	gone <-chan struct{}
-	// done is closed when first and err are set.
+	// done is closed when the parts' first and err are set.
 	done chan struct{}
 }
 
-func newWaiting(a arrival) *waiting {
-	w := &waiting{arrival: a, done: make(chan struct{})}
+func newWaiting(arrivals ...arrival) *waiting {
+	w := &waiting{parts: make([]part, len(arrivals)), done: make(chan struct{})}
+	for i, a := range arrivals {
+		w.parts[i] = newPart(a)
+	}
+	return w
+}
+
+func newPart(a arrival) part {
+	p := part{arrival: a}
 	if a.event.Key != nil {
-		w.key = &store.EventKey{
+		p.key = &store.EventKey{
 			AccountID: a.event.AccountID,
 			SourceID:  a.event.SourceID,
 			KeyHash:   sha256.Sum256(a.event.Key),
@@ -35,11 +59,12 @@ func newWaiting(a arrival) *waiting {
 			BodyHash:  contentHash(a.event.Type, a.event.Subject, a.body.Data),
 		}
 	}
-	return w
+	return p
 }
 
-func newRejected(trace gateway.Request) *waiting {
-	return &waiting{arrival: arrival{trace: trace}, rejected: true, done: make(chan struct{})}
+// newTrace waits to leave a trace and nothing else.
+func newTrace(trace gateway.Request) *waiting {
+	return &waiting{trace: trace, done: make(chan struct{})}
 }
 
 func (w *waiting) abandoned() bool {
@@ -51,38 +76,85 @@ func (w *waiting) abandoned() bool {
 	}
 }
 
-func (w *waiting) size() int { return len(w.body.Data) + len(w.trace.Body.Data) }
-
-// outcome reads what the commit decided. A repeat whose content is another is
-// gateway.ErrKeyReused, with the first event's id.
-func (w *waiting) outcome() (id gateway.EventID, duplicate bool, err error) {
-	switch {
-	case w.first == nil:
-		return w.event.ID, false, nil
-	case w.first.BodyHash != w.key.BodyHash:
-		return w.first.EventID, true, gateway.ErrKeyReused
-	default:
-		return w.first.EventID, true, nil
+func (w *waiting) size() int {
+	size := len(w.trace.Body.Data)
+	for i := range w.parts {
+		size += len(w.parts[i].body.Data)
 	}
+	if w.raw != nil {
+		size += len(w.raw.Data)
+	}
+	return size
+}
+
+// weight is how many rows it adds to a transaction.
+func (w *waiting) weight() int { return max(1, len(w.parts)) }
+
+// outcome reads what the commit decided of the one event. A repeat whose
+// content is another is gateway.ErrKeyReused, with the first event's id.
+func (w *waiting) outcome() (id gateway.EventID, duplicate bool, err error) {
+	p := &w.parts[0]
+	switch {
+	case p.first == nil:
+		return p.event.ID, false, nil
+	case p.first.BodyHash != p.key.BodyHash:
+		return p.first.EventID, true, gateway.ErrKeyReused
+	default:
+		return p.first.EventID, true, nil
+	}
+}
+
+// received is what became of each event.
+func (w *waiting) received() []Received {
+	all := make([]Received, len(w.parts))
+	for i := range w.parts {
+		p := &w.parts[i]
+		all[i] = Received{ID: p.event.ID}
+		if p.first != nil {
+			all[i] = Received{ID: p.first.EventID, Duplicate: true}
+		}
+	}
+	return all
+}
+
+// won tells that one of the events at least is the first of its key.
+func (w *waiting) won() bool {
+	for i := range w.parts {
+		if w.parts[i].first == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // duplicateTrace is what is kept of a repeat.
-func (w *waiting) duplicateTrace(id gateway.RequestID) gateway.Request {
-	first := w.first.EventID
-	return gateway.Request{
+func (w *waiting) duplicateTrace(p *part, id gateway.RequestID) gateway.Request {
+	first := p.first.EventID
+	trace := gateway.Request{
 		ID:          id,
-		AccountID:   w.event.AccountID,
-		SourceID:    w.event.SourceID,
+		AccountID:   p.event.AccountID,
+		SourceID:    p.event.SourceID,
 		Cause:       gateway.CauseDuplicate,
+		Answered:    w.trace.Answered,
+		Sender:      w.trace.Sender,
 		EventID:     &first,
-		BodyDiffers: w.first.BodyHash != w.key.BodyHash,
-		Body:        cut(w.body),
-		BodySize:    len(w.body.Data),
+		BodyDiffers: p.first.BodyHash != p.key.BodyHash,
 	}
+	trace.Keep(p.body)
+	return trace
 }
 
-// cut bounds how much of a request's body is kept.
-func cut(b gateway.Body) gateway.Body {
-	b.Data = b.Data[:min(len(b.Data), gateway.MaxRequestBody)]
-	return b
+// replayTrace is what is kept of a request that the guard stopped.
+func (w *waiting) replayTrace(id gateway.RequestID) gateway.Request {
+	event := &w.parts[0].event
+	trace := gateway.Request{
+		ID: id, AccountID: event.AccountID, SourceID: event.SourceID,
+		Cause: gateway.CauseReplay, Detail: replayDetail, Answered: statusReplayed, Sender: w.trace.Sender,
+	}
+	if w.raw != nil {
+		trace.Keep(*w.raw)
+	} else {
+		trace.Keep(w.parts[0].body)
+	}
+	return trace
 }

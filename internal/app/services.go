@@ -80,7 +80,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	if o.Roles.Worker {
 		committed = v.decide.Offer
 	}
-	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Committed: committed, Limits: accept.Limits{
+	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Committed: committed, BaseURL: string(o.Config.BaseURL), Limits: accept.Limits{
 		KeyEventsPerSecond:     o.Config.KeyEventsPerSecond,
 		AccountEventsPerSecond: o.Config.AccountEventsPerSecond,
 		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),

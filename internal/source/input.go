@@ -41,7 +41,7 @@ func (in Input) fillNew(source *gateway.Source) (proof string, err error) {
 	if err != nil {
 		return "", err
 	}
-	source.Kind = scheme.Kind()
+	source.Kind = scheme.Info().Kind
 	if in.Settings == nil {
 		in.Settings = noSettings
 	}
@@ -100,7 +100,8 @@ func (in Input) refuseSecret() error {
 }
 
 func (in Input) newSecret(scheme signature.Scheme) (string, error) {
-	if in.Secret == nil && !scheme.NeedsSecret() {
+	given := in.Secret != nil && (*in.Secret != "" || !scheme.Info().Secret.Captured)
+	if !given && !scheme.Info().NeedsSecret() {
 		return "", nil
 	}
 	if in.Secret == nil {

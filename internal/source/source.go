@@ -50,6 +50,9 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 	if err != nil {
 		return gateway.Source{}, err
 	}
+	if proof == "" && captures(made.Kind) {
+		made.CaptureUntil = new(s.clock.Now().Add(firstCapture))
+	}
 	err = s.store.InTx(ctx, func(tx store.Tx) (err error) {
 		if made, err = tx.CreateSource(ctx, account, made); err != nil {
 			return err

@@ -8,31 +8,37 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/signature"
 )
 
-const (
-	// MinTolerance keeps honest clocks, which are a little apart, from being
-	// refused.
-	MinTolerance = time.Second
-	// MaxTolerance is the longest time for which a request that somebody
-	// recorded may be worth replaying.
-	MaxTolerance = 24 * time.Hour
-	// maxSize bounds the settings of a source, in bytes: far above any need.
-	maxSize = 16 << 10
+// maxSize bounds the settings of a source, in bytes: far above any need.
+const maxSize = 16 << 10
 
-	fieldTolerance = "tolerance"
-)
+// Chosen are the settings of a source.
+type Chosen struct {
+	// Scheme are those of its scheme, with the tolerance for signed times.
+	Scheme signature.Settings
+	// PublicURL is the address under which the sender knows the source, where
+	// that is not the one that this server would give it; "" otherwise.
+	PublicURL string
+	// PerSecond is how many events it takes in a second; 0 is no limit.
+	PerSecond int
+	// Addresses are those from which requests may come; none is all.
+	Addresses []netip.Prefix
+	// ReplayGuard is for how long a body that was taken in is refused under
+	// another key; 0 is not at all.
+	ReplayGuard time.Duration
+}
 
-// Split reads the settings of a source: a JSON object, or nothing. Its
-// "tolerance", a duration such as "5m" that a signed time may be away from
-// ours, is for every kind; the rest is the scheme's own, left in Raw as it
-// came. The error is a gateway.InvalidError.
-func Split(raw json.RawMessage) (signature.Settings, error) {
-	var chosen signature.Settings
+// Split reads the settings of a source: a JSON object, or nothing. The members
+// that every kind has are read; the others are the scheme's own, left in
+// Scheme.Raw as they came. The error is a gateway.InvalidError.
+func Split(raw json.RawMessage) (Chosen, error) {
+	var chosen Chosen
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return chosen, nil
@@ -45,21 +51,25 @@ func Split(raw json.RawMessage) (signature.Settings, error) {
 		return chosen, err
 	}
 	own := members[:0]
-	seen := false
+	seen := map[string]bool{}
 	for _, m := range members {
+		read, common := commonSettings[m.name]
 		switch {
-		case m.name != fieldTolerance:
+		case !common:
 			own = append(own, m)
 			continue
-		case seen:
-			return chosen, gateway.Invalid("settings", "%q is given twice", fieldTolerance)
+		case seen[m.name]:
+			return chosen, gateway.Invalid("settings", "%q is given twice", m.name)
 		}
-		seen = true
-		if chosen.Tolerance, err = parseTolerance(m.value); err != nil {
-			return chosen, err
+		seen[m.name] = true
+		if string(m.value) == "null" {
+			continue
+		}
+		if err := read(&chosen, m.value); err != nil {
+			return chosen, gateway.Invalid("settings", "%q %s", m.name, err)
 		}
 	}
-	chosen.Raw = objectOf(own)
+	chosen.Scheme.Raw = objectOf(own)
 	return chosen, nil
 }
 
@@ -70,25 +80,15 @@ func Check(scheme signature.Scheme, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if err := scheme.CheckSettings(chosen.Raw); err != nil {
+	if err := scheme.CheckSettings(chosen.Scheme.Raw); err != nil {
 		return gateway.Invalid("settings", "%s", err)
 	}
+	for _, m := range membersOrNone(chosen.Scheme.Raw) {
+		if string(m.value) == redactedJSON {
+			return gateway.Invalid("settings", "%q is what stands for a value that you may not read: give the value", m.name)
+		}
+	}
 	return nil
-}
-
-func parseTolerance(value json.RawMessage) (time.Duration, error) {
-	if string(value) == "null" {
-		return 0, nil
-	}
-	var text string
-	if err := json.Unmarshal(value, &text); err != nil {
-		return 0, gateway.Invalid("settings", "%q is not a duration such as %q", fieldTolerance, "5m")
-	}
-	tolerance, err := time.ParseDuration(text)
-	if err != nil || tolerance < MinTolerance || tolerance > MaxTolerance {
-		return 0, gateway.Invalid("settings", "%q is not a duration from %s to %s", fieldTolerance, MinTolerance, MaxTolerance)
-	}
-	return tolerance, nil
 }
 
 // member is one name and value of a JSON object. Unlike in a map, their order
@@ -125,6 +125,15 @@ func membersOf(raw json.RawMessage) ([]member, error) {
 		return nil, errNotObject
 	}
 	return members, nil
+}
+
+// membersOrNone is membersOf for what was read before.
+func membersOrNone(raw json.RawMessage) []member {
+	members, err := membersOf(raw)
+	if err != nil {
+		return nil
+	}
+	return members
 }
 
 // objectOf writes members as an object; none at all is no settings.

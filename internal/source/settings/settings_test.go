@@ -16,20 +16,20 @@ import (
 
 func TestSplit(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]signature.Settings{
+	for raw, want := range map[string]settings.Chosen{
 		"":                         {},
 		" null ":                   {},
 		"{}":                       {},
 		`{"tolerance":null}`:       {},
-		`{"tolerance":"90s"}`:      {Tolerance: 90 * time.Second},
-		`{"tolerance":"1s"}`:       {Tolerance: time.Second},
-		`{"tolerance":"24h"}`:      {Tolerance: 24 * time.Hour},
-		` { "header" : "X-Sig" } `: {Raw: json.RawMessage(`{"header":"X-Sig"}`)},
+		`{"tolerance":"90s"}`:      {Scheme: signature.Settings{Tolerance: 90 * time.Second}},
+		`{"tolerance":"1s"}`:       {Scheme: signature.Settings{Tolerance: time.Second}},
+		`{"tolerance":"24h"}`:      {Scheme: signature.Settings{Tolerance: 24 * time.Hour}},
+		` { "header" : "X-Sig" } `: {Scheme: signature.Settings{Raw: json.RawMessage(`{"header":"X-Sig"}`)}},
 		`{"a":1,"tolerance":"1m","b":{"tolerance":2}}`: {
-			Tolerance: time.Minute, Raw: json.RawMessage(`{"a":1,"b":{"tolerance":2}}`),
+			Scheme: signature.Settings{Tolerance: time.Minute, Raw: json.RawMessage(`{"a":1,"b":{"tolerance":2}}`)},
 		},
-		`{"a":1,"a":2,"\u0041":[ 9007199254740993 ]}`: {Raw: json.RawMessage(`{"a":1,"a":2,"A":[ 9007199254740993 ]}`)},
-		`{"Tolerance":"1m"}`:                          {Raw: json.RawMessage(`{"Tolerance":"1m"}`)},
+		`{"a":1,"a":2,"\u0041":[ 9007199254740993 ]}`: {Scheme: signature.Settings{Raw: json.RawMessage(`{"a":1,"a":2,"A":[ 9007199254740993 ]}`)}},
+		`{"Tolerance":"1m"}`:                          {Scheme: signature.Settings{Raw: json.RawMessage(`{"Tolerance":"1m"}`)}},
 	} {
 		got, err := settings.Split(json.RawMessage(raw))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -74,16 +74,18 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		got, err := settings.Split(raw)
-		if err != nil || got.Raw == nil {
+		if err != nil || got.Scheme.Raw == nil {
 			return
 		}
 		var before, after map[string]json.RawMessage
-		if json.Unmarshal(raw, &before) != nil || json.Unmarshal(got.Raw, &after) != nil {
-			t.Fatalf("%q became %q", raw, got.Raw)
+		if json.Unmarshal(raw, &before) != nil || json.Unmarshal(got.Scheme.Raw, &after) != nil {
+			t.Fatalf("%q became %q", raw, got.Scheme.Raw)
 		}
-		delete(before, "tolerance")
+		for _, name := range settings.Names() {
+			delete(before, name)
+		}
 		if len(before) != len(after) {
-			t.Errorf("%q became %q", raw, got.Raw)
+			t.Errorf("%q became %q", raw, got.Scheme.Raw)
 		}
 	})
 }

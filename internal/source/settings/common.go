@@ -1,0 +1,134 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// MinTolerance keeps honest clocks, which are a little apart, from being
+	// refused.
+	MinTolerance = time.Second
+	// MaxTolerance is the longest time for which a request that somebody
+	// recorded may be worth replaying.
+	MaxTolerance = 24 * time.Hour
+	// MaxReplayGuard is the shortest time for which keys are remembered: what is
+	// forgotten earlier guards nothing.
+	MaxReplayGuard = 72 * time.Hour
+	// MaxPerSecond is far above what one source can take.
+	MaxPerSecond = 100_000
+	// MaxAddresses bounds what is compared with each request.
+	MaxAddresses = 100
+	// maxURL is in bytes.
+	maxURL = 2000
+)
+
+// The names of the settings that every kind of source has.
+const (
+	Tolerance   = "tolerance"
+	PublicURL   = "public_url"
+	RateLimit   = "rate_limit"
+	Addresses   = "allowed_ips"
+	ReplayGuard = "replay_guard"
+)
+
+// Names lists them in the order of the form.
+func Names() []string { return []string{Tolerance, PublicURL, RateLimit, Addresses, ReplayGuard} }
+
+// commonSettings read the settings that every kind has. Their errors go on
+// after the setting's name.
+var commonSettings = map[string]func(*Chosen, json.RawMessage) error{
+	Tolerance: func(c *Chosen, value json.RawMessage) (err error) {
+		c.Scheme.Tolerance, err = duration(value, MinTolerance, MaxTolerance)
+		return err
+	},
+	ReplayGuard: func(c *Chosen, value json.RawMessage) (err error) {
+		c.ReplayGuard, err = duration(value, time.Second, MaxReplayGuard)
+		return err
+	},
+	PublicURL: func(c *Chosen, value json.RawMessage) (err error) {
+		c.PublicURL, err = publicURL(value)
+		return err
+	},
+	RateLimit: func(c *Chosen, value json.RawMessage) (err error) {
+		c.PerSecond, err = perSecond(value)
+		return err
+	},
+	Addresses: func(c *Chosen, value json.RawMessage) (err error) {
+		c.Addresses, err = prefixes(value)
+		return err
+	},
+}
+
+func duration(value json.RawMessage, least, most time.Duration) (time.Duration, error) {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		if d, err := time.ParseDuration(text); err == nil && d >= least && d <= most {
+			return d, nil
+		}
+	}
+	return 0, fmt.Errorf("is not a duration from %s to %s, such as \"5m\"", least, most)
+}
+
+var errURL = fmt.Errorf("is not an http or https address of at most %d bytes, without a user and a fragment", maxURL)
+
+func publicURL(value json.RawMessage) (string, error) {
+	var text string
+	if json.Unmarshal(value, &text) != nil || len(text) > maxURL {
+		return "", errURL
+	}
+	address, err := url.Parse(text)
+	if err != nil || address.Host == "" || address.User != nil || strings.Contains(text, "#") || !slices.Contains([]string{"http", "https"}, address.Scheme) {
+		return "", errURL
+	}
+	return text, nil
+}
+
+func perSecond(value json.RawMessage) (int, error) {
+	members, err := membersOf(value)
+	n := 0
+	if err != nil || len(members) != 1 || members[0].name != "per_second" || json.Unmarshal(members[0].value, &n) != nil || n < 1 || n > MaxPerSecond {
+		return 0, fmt.Errorf("is not {\"per_second\": n} with n from 1 to %d", MaxPerSecond)
+	}
+	return n, nil
+}
+
+var errPrefixes = errors.New("is not a list of addresses and networks such as \"203.0.113.7\" and \"2001:db8::/32\"")
+
+func prefixes(value json.RawMessage) ([]netip.Prefix, error) {
+	var texts []string
+	if json.Unmarshal(value, &texts) != nil {
+		return nil, errPrefixes
+	}
+	if len(texts) > MaxAddresses {
+		return nil, fmt.Errorf("has more than %d entries", MaxAddresses)
+	}
+	all := make([]netip.Prefix, 0, len(texts))
+	for _, text := range texts {
+		p, err := prefix(text)
+		if err != nil {
+			return nil, errPrefixes
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// prefix reads a network, or an address as the network of it alone.
+func prefix(text string) (netip.Prefix, error) {
+	if strings.Contains(text, "/") {
+		p, err := netip.ParsePrefix(text)
+		return p.Masked(), err
+	}
+	a, err := netip.ParseAddr(text)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, errPrefixes
+	}
+	return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+}

@@ -49,6 +49,7 @@ func (s *Server) addPages() error {
 	pages, err := dashboard.New(dashboard.Options{
 		Store:     s.deps.Store,
 		Accounts:  s.deps.Accounts,
+		Accept:    s.deps.Accept,
 		Decide:    s.deps.Decide,
 		Deliver:   s.deps.Deliver,
 		Endpoints: s.deps.Endpoints,

@@ -20,6 +20,7 @@ type EventView struct {
 	Decision   string              `json:"decision,omitempty" doc:"Why the status is what it is, in words."`
 	SourceID   gateway.SourceID    `json:"source_id" doc:"Where it came from."`
 	SecretID   *gateway.SecretID   `json:"secret_id,omitempty" doc:"The source's secret that verified it."`
+	RequestID  *gateway.RequestID  `json:"request_id,omitempty" doc:"The request that it came in, where that brought several events or was refused at first."`
 	BodySize   int                 `json:"body_size" doc:"The payload's size in bytes."`
 	OccurredAt *timestamp          `json:"occurred_at,omitempty" doc:"When it happened, if its publisher said so."`
 	CreatedAt  timestamp           `json:"created_at" doc:"When it was accepted."`
@@ -41,7 +42,7 @@ type eventDetailView struct {
 func viewEvent(e gateway.Event) EventView {
 	v := EventView{
 		ID: e.ID, Type: e.Type, Subject: e.Subject, Status: e.Status, Decision: e.Decision,
-		SourceID: e.SourceID, SecretID: e.SecretID, BodySize: e.BodySize,
+		SourceID: e.SourceID, SecretID: e.SecretID, RequestID: e.RequestID, BodySize: e.BodySize,
 		OccurredAt: optionalTime(e.OccurredAt), CreatedAt: timestamp(e.ID.Time()),
 		PayloadDeletedAt: optionalTime(e.PayloadDeletedAt),
 	}

@@ -12,9 +12,13 @@ const requestList = "requests"
 type requestView struct {
 	ID          gateway.RequestID `json:"id" example:"req_06h1m3v9c8x7k2q5n4t6w8y0za"`
 	SourceID    gateway.SourceID  `json:"source_id"`
-	Cause       string            `json:"cause" enum:"duplicate,signature_missing,signature_malformed,timestamp_out_of_range,signature_mismatch"`
+	Cause       string            `json:"cause" enum:"duplicate,handshake,signature_missing,signature_malformed,timestamp_out_of_range,signature_mismatch,address_not_allowed,body_replayed"`
 	Detail      string            `json:"detail,omitempty" doc:"What was wrong, in words."`
-	EventID     *gateway.EventID  `json:"event_id,omitempty" doc:"The first event with the same key, for a duplicate."`
+	Header      string            `json:"header,omitempty" doc:"The header that was read, where it was refused."`
+	Answered    int               `json:"answered,omitempty" doc:"The status of the answer."`
+	Sender      string            `json:"sender,omitempty" doc:"The address that it came from."`
+	EventID     *gateway.EventID  `json:"event_id,omitempty" doc:"The first event with the same key, for a duplicate; the first that came of it, for a request that was accepted after all."`
+	AcceptedAt  *timestamp        `json:"accepted_at,omitempty" doc:"When it was accepted after all."`
 	BodyDiffers bool              `json:"body_differs" doc:"A duplicate whose body is not the first one's."`
 	SkewMS      *int64            `json:"skew_ms,omitempty" doc:"The sender's clock less ours, in milliseconds."`
 	Method      string            `json:"method"`
@@ -28,7 +32,8 @@ type requestView struct {
 
 func viewRequest(r gateway.Request) requestView {
 	return requestView{
-		ID: r.ID, SourceID: r.SourceID, Cause: r.Cause, Detail: r.Detail, EventID: r.EventID,
+		ID: r.ID, SourceID: r.SourceID, Cause: r.Cause, Detail: r.Detail, Header: r.Header, Answered: r.Answered, Sender: r.Sender,
+		EventID: r.EventID, AcceptedAt: optionalTime(r.AcceptedAt),
 		BodyDiffers: r.BodyDiffers, SkewMS: r.SkewMS, Method: r.Body.Method,
 		Path: printable(string(r.Body.Path)), Query: printable(string(r.Body.Query)),
 		Headers: headers(r.Body.Headers), Body: printable(string(r.Body.Data)), BodySize: r.BodySize,
@@ -41,7 +46,7 @@ type listRequestsInput struct {
 	TimeQuery
 
 	ID    string `path:"id" doc:"The source's id or uid."`
-	Cause string `query:"cause" enum:"duplicate,signature_missing,signature_malformed,timestamp_out_of_range,signature_mismatch" doc:"Only for this cause."`
+	Cause string `query:"cause" enum:"duplicate,handshake,signature_missing,signature_malformed,timestamp_out_of_range,signature_mismatch,address_not_allowed,body_replayed" doc:"Only for this cause."`
 }
 
 func (a *API) listRequests(ctx context.Context, who caller, in *listRequestsInput) (*listReply[requestView], error) {

@@ -268,6 +268,35 @@ func (a *API) addSourceRoutes() {
 	register(a, route{
 		method: get, path: "/sources/{id}/requests", scope: read, status: 200,
 		id: "listSourceRequests", tag: tagSources, summary: "List what was not accepted",
-		about: "Repeats, and requests whose signature was refused: the newest 1,000.",
+		about: "Repeats, handshakes, and requests that were refused: the newest 1,000.",
 	}, a.listRequests)
+	register(a, route{
+		method: get, path: "/sources/{id}/requests/{request}", scope: read, status: 200,
+		id: "getSourceRequest", tag: tagSources, summary: "Get a request that was not accepted",
+	}, a.getRequest)
+	registerJSON(a, route{
+		method: post, path: "/sources/{id}/requests/{request}/accept", scope: manage, status: 200, optional: true,
+		id: "acceptSourceRequest", tag: tagSources, summary: "Accept a refused request after all",
+		about: "The source's present secrets prove it anew, whatever the time that it was signed at. It is audited, and done once.",
+	}, a.acceptRequest)
+	a.addSourceSecretRoutes()
+	a.addSourceTrialRoutes()
+}
+
+func (a *API) addSourceSecretRoutes() {
+	register(a, route{
+		method: get, path: "/source-kinds", scope: read, status: 200,
+		id: "listSourceKinds", tag: tagSources, summary: "List the kinds of sources",
+		about: "How each proves its requests, knows repeats, and wants to be answered.",
+	}, a.listSourceKinds)
+	register(a, route{
+		method: get, path: "/sources/{id}/secrets", scope: manage, status: 200,
+		id: "listSourceSecrets", tag: tagSources, summary: "List a source's live secrets",
+		about: "The text is shown only of those that the provider sent to the source itself, and that is audited.",
+	}, a.listSourceSecrets)
+	registerJSON(a, route{
+		method: post, path: "/sources/{id}/capture", scope: manage, status: 200, optional: true,
+		id: "captureSourceSecret", tag: tagSources, summary: "Take the next secret that the provider sends",
+		about: "For an hour, and once. Only for kinds whose providers send it; the present secrets stay.",
+	}, a.captureSourceSecret)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rowlock/rowlock/internal/server/api/strictjson"
 	"github.com/rowlock/rowlock/internal/server/problem"
 	"github.com/rowlock/rowlock/internal/source"
+	"github.com/rowlock/rowlock/internal/source/settings"
 )
 
 const sourceList = "sources"
@@ -21,8 +22,10 @@ type sourceView struct {
 	Settings  json.RawMessage     `json:"settings" doc:"The kind's own settings."`
 	State     gateway.SourceState `json:"state" enum:"active,paused" doc:"A paused source takes events and holds them."`
 	IngestURL *string             `json:"ingest_url,omitempty" doc:"Where the provider sends to. Shown to keys with the scope manage."`
-	CreatedAt timestamp           `json:"created_at"`
-	UpdatedAt timestamp           `json:"updated_at"`
+	// CaptureUntil is left out where none is taken.
+	CaptureUntil *timestamp `json:"capture_until,omitempty" doc:"Until when the next secret that the provider sends is taken."`
+	CreatedAt    timestamp  `json:"created_at"`
+	UpdatedAt    timestamp  `json:"updated_at"`
 }
 
 // sourceViewer shows sources as the caller may see them: an ingest address is
@@ -32,10 +35,13 @@ func (a *API) sourceViewer(who caller) func(gateway.Source) sourceView {
 	return func(s gateway.Source) sourceView {
 		v := sourceView{
 			ID: s.ID, UID: s.UID, Name: s.Name, Kind: s.Kind, Settings: json.RawMessage("{}"), State: s.State,
-			CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
+			CaptureUntil: optionalTime(s.CaptureUntil), CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
 		}
 		if json.Valid(s.Settings) {
 			v.Settings = s.Settings
+			if !secrets {
+				v.Settings = settings.Redact(s.Kind, s.Settings)
+			}
 		}
 		if secrets && s.Kind != gateway.SourceKindAPI {
 			address := a.BaseURL + gateway.IngestPath + s.Token
@@ -150,10 +156,12 @@ type rotateSourceBody struct {
 	Overlap *string `json:"overlap,omitempty" nullable:"true" example:"24h" doc:"How long the present secrets go on verifying, from 0s to 720h. Left out: 24h."`
 }
 
-// sourceSecretView is a source's secret without its text, which is the
-// provider's and never shown.
+// sourceSecretView is a source's secret. Its text is the provider's and never
+// shown, unless the provider sent it to us.
 type sourceSecretView struct {
 	ID        gateway.SecretID `json:"id" example:"sec_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	Captured  bool             `json:"captured" doc:"The provider sent it to the source itself."`
+	Secret    *string          `json:"secret,omitempty" doc:"Its text, where the provider sent it."`
 	CreatedAt timestamp        `json:"created_at"`
 	EndsAt    *timestamp       `json:"ends_at,omitempty"`
 }
@@ -171,7 +179,5 @@ func (a *API) rotateSourceSecret(ctx context.Context, who caller, in *sourcePath
 		return nil, err
 	}
 	secret, err := a.Sources.Rotate(ctx, who.account(), who.actor(), id, *body.Secret, overlap)
-	return object(secret, err, func(s gateway.Secret) sourceSecretView {
-		return sourceSecretView{ID: s.ID, CreatedAt: timestamp(s.CreatedAt), EndsAt: optionalTime(s.EndsAt)}
-	})
+	return object(secret, err, viewSourceSecret)
 }

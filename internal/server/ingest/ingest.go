@@ -6,8 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"slices"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -22,10 +21,6 @@ import (
 // deadline bounds one request's work. Past it the provider is told to come
 // again: every one of them has given up by then.
 const deadline = 20 * time.Second
-
-// methods are those that carry an event. The providers known so far send POST;
-// the others are for senders of one's own.
-var methods = []string{http.MethodPost, http.MethodPut, http.MethodPatch}
 
 // Options are what ingest is made of.
 type Options struct {
@@ -47,41 +42,41 @@ func Install(e *echo.Echo, o Options) {
 
 type handler struct{ Options }
 
-// receipt is the answer to an event that is stored.
-type receipt struct {
-	ID        string `json:"id"`
-	Duplicate bool   `json:"duplicate"`
-}
-
 func (h handler) receive(c echo.Context) error {
-	r := c.Request()
-	if !slices.Contains(methods, r.Method) {
-		c.Response().Header().Set("Allow", strings.Join(methods, ", "))
-		return problem.New(problem.MethodNotAllowed, "This is the address of a webhook: send events to it with POST.")
-	}
 	if !canBeToken(c.Param("token")) {
 		return unknownToken()
 	}
-	sent, err := body.Read(r, h.MaxBody)
+	sent, err := body.Read(c.Request(), h.MaxBody)
 	if _, large := errors.AsType[*body.TooLargeError](err); large {
 		return problem.New(problem.PayloadTooLarge, fmt.Sprintf("The body is larger than the %d bytes that one may have (ROWLOCK_MAX_BODY).", h.MaxBody))
 	}
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), deadline)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), deadline)
 	defer cancel()
 	got, err := h.Accept.Receive(ctx, h.incoming(c, sent))
+	if err != nil {
+		return explain(c, err)
+	}
+	for _, event := range got.Events {
+		if h.Accepted != nil {
+			h.Accepted(event.Duplicate)
+		}
+	}
+	return answer(c, got)
+}
+
+// explain says what ingest knows better than the table of errors.
+func explain(c echo.Context, err error) error {
+	if e, ok := errors.AsType[*accept.MethodError](err); ok {
+		c.Response().Header().Set("Allow", strings.Join(e.Allowed, ", "))
+		return problem.New(problem.MethodNotAllowed, "This is the address of a webhook: send events to it with POST.")
+	}
 	if errors.Is(err, gateway.ErrNotFound) {
 		return unknownToken()
 	}
-	if err != nil {
-		return err
-	}
-	if h.Accepted != nil {
-		h.Accepted(got.Duplicate)
-	}
-	return c.JSON(http.StatusOK, receipt{got.ID.String(), got.Duplicate})
+	return err
 }
 
 func unknownToken() error {
@@ -107,6 +102,16 @@ func (h handler) incoming(c echo.Context, sent []byte) accept.Incoming {
 	}
 	return accept.Incoming{
 		Token: token, Method: r.Method, Path: rest, Query: r.URL.RawQuery,
-		Header: r.Header, Body: sent, URL: h.BaseURL + gateway.IngestPath + token,
+		Header: r.Header, Body: sent, URL: h.BaseURL + gateway.IngestPath + token, Sender: sender(c),
 	}
+}
+
+// sender is the address that a request came from, as the proxies say that are
+// believed.
+func sender(c echo.Context) netip.Addr {
+	address, err := netip.ParseAddr(c.RealIP())
+	if err != nil {
+		return netip.Addr{} // it is not known
+	}
+	return address
 }

@@ -51,6 +51,10 @@ var bySentinel = []struct {
 	{gateway.ErrSecretEnded, SecretEnded},
 	{gateway.ErrSecretEndless, SecretEndless},
 	{gateway.ErrLimitReached, LimitReached},
+	{gateway.ErrAlreadyAccepted, AlreadyAccepted},
+	{gateway.ErrRequestCut, RequestCut},
+	{gateway.ErrBodyReplayed, BodyReplayed},
+	{gateway.ErrAddressNotAllowed, AddressNotAllowed},
 	{body.ErrTimeout, RequestTimeout},
 	{body.ErrBroken, BadRequest},
 }
@@ -78,7 +82,9 @@ func fromDetailed(err error) *Problem {
 		return fromInvalid(faults, inBody)
 	}
 	if e, ok := errors.AsType[*signature.Refusal](err); ok {
-		return New(Code(e.Code), e.Detail)
+		refused := New(Code(e.Code), e.Detail)
+		refused.Status = e.Answer()
+		return refused
 	}
 	if e, ok := errors.AsType[*accept.RateLimitedError](err); ok {
 		return rateLimited(e)

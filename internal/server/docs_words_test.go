@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
@@ -34,6 +35,8 @@ func TestDocumentedWordsAreTheDomains(t *testing.T) {
 		"Operation.state":                     asTexts(gateway.OperationStates),
 		"OperationDoneData.kind":              {"recover_failed", "recover_missing", "redeliver", "reprocess"},
 		"ProcessManyBody.status":              asTexts(gateway.ReprocessableStatuses),
+		"TrySourceBody.fault":                 asTexts(accept.Faults),
+		"TrialSignature.by":                   asTexts(accept.Signers),
 	} {
 		schema, property, _ := strings.Cut(name, ".")
 		listed, _ := field(t, document, schema, property)["enum"].([]any)

@@ -145,6 +145,8 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n := w.tenant()
 	world := w.newWorldOf(t, n)
 	n.must(201, http.MethodPost, "/sources", object{"name": "Shop", "kind": "stripe", "secret": "whsec_0123456789abcdef"})
+	notes := n.must(201, http.MethodPost, "/sources", object{"name": "Notes", "kind": "notion"})
+	w.bundle.send(t, http.MethodPost, text(notes, "ingest_url"), `{"verification_token":"secret_tok_abc"}`)
 	n.must(200, http.MethodPost, "/endpoints/billing/secrets/rotate", object{"overlap": "1h"})
 	unwanted := n.publish(`{"type":"x.unwanted","data":1}`)
 	n.must(200, http.MethodPatch, "/endpoints/billing", object{"event_types": []string{"order.*"}})

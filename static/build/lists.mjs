@@ -11,10 +11,11 @@ rotate-cw scroll-text search send server settings sliders-horizontal shield-aler
 triangle-alert unplug upload user user-plus users webhook x zap
 `.trim().split(/\s+/);
 
-// brands are the marks of Simple Icons that stand beside sources.
+// brands are the marks of Simple Icons that stand beside sources. Those that
+// are a word cannot be read at that size.
 export const brands = `
-adyen bitbucket clerk discord github gitlab hubspot intercom linear paddle paypal sentry shopify square stripe typeform
-vercel zendesk
+asana auth0 bitbucket calendly clerk discord dropbox github gitlab hubspot intercom linear mailgun meta
+notion okta paddle pagerduty paypal razorpay resend sentry shopify square stripe twitch vercel xero zendesk
 `.trim().split(/\s+/);
 
 // fonts are our file names and theirs. The extended Latin files are fetched

@@ -68,6 +68,9 @@ var looks = map[string]look{
 	"signature_malformed":    {"bad", "square", "Malformed signature"},
 	"signature_mismatch":     {"bad", "diamond", "Wrong signature"},
 	"timestamp_out_of_range": {"warn", "square", "Time out of range"},
+	"address_not_allowed":    {"bad", "square", "Address not allowed"},
+	"body_replayed":          {"bad", "square", "Body replayed"},
+	"handshake":              {"ok", "disc", "Handshake"},
 }
 
 // lookOf returns how to show a state. One that is not known is shown neutrally

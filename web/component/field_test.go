@@ -99,6 +99,13 @@ func TestEveryKindOfFieldShowsItsError(t *testing.T) {
 	if attr(one(t, doc, "fieldset#n"), "aria-describedby") != "n-error" {
 		t.Error("radio cards: the error is not tied to them")
 	}
+	doc = render(t, component.Checkboxes{Name: "n", Error: "wrong", Options: []component.Option{{Value: "1"}, {Value: "2", Selected: true}}})
+	if got := doc.Find(`fieldset[aria-describedby="n-error"] input[aria-invalid="true"][aria-describedby="n-error"]`).Length(); got != 2 {
+		t.Errorf("checkboxes: %d of 2 are marked", got)
+	}
+	if attr(one(t, doc, "input[checked]"), "value") != "2" {
+		t.Error("checkboxes lost what was chosen")
+	}
 }
 
 func TestChoices(t *testing.T) {

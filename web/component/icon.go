@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 )
@@ -11,16 +12,21 @@ import (
 // unknownIcon stands in for a name that the table does not have.
 const unknownIcon = "circle-help"
 
-// brandNames says which drawing stands for a kind of source: a service's own
-// mark where there is one, or an icon, written "icon:name".
-var brandNames = map[string]string{
-	"api":               "icon:terminal",
-	"ed25519":           "icon:fingerprint",
-	"hmac":              "icon:key-round",
-	"none":              "icon:lock-open",
-	"slack":             "icon:at-sign",
-	"standard_webhooks": "icon:webhook",
-	"twilio":            "icon:phone",
+// kindIcons are the icons of kinds of sources that have no mark of their own.
+var kindIcons = map[string]string{
+	"api":               "terminal",
+	"basic":             "user",
+	"bearer":            "tag",
+	"ecdsa":             "fingerprint",
+	"ed25519":           "fingerprint",
+	"hmac":              "key-round",
+	"none":              "lock-open",
+	"sendgrid":          "mail",
+	"slack":             "at-sign",
+	"standard_webhooks": "webhook",
+	"svix":              "webhook",
+	"telnyx":            "radio",
+	"twilio":            "phone",
 }
 
 // Icon is a drawing of Lucide, as large as the text it stands in. It says
@@ -43,15 +49,25 @@ func iconSVG(name string, classes []string) string {
 }
 
 // Brand is the mark of a kind of source, such as "stripe" or "hmac"; a kind
-// without one has the icon of webhooks.
+// without a drawing has its initials.
 func Brand(kind string) templ.Component {
+	if icon, ok := kindIcons[kind]; ok {
+		return Icon(icon)
+	}
 	if paths, ok := brandPaths[kind]; ok {
 		return templ.Raw(`<svg viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">` + paths + `</svg>`)
 	}
-	if name, ok := strings.CutPrefix(brandNames[kind], "icon:"); ok {
-		return Icon(name)
+	return monogram(initials(kind))
+}
+
+// monogram draws one or two letters that grow with the tile they stand on.
+func monogram(letters string) templ.Component {
+	size := "20"
+	if utf8.RuneCountInString(letters) > 1 {
+		size = "15"
 	}
-	return Icon("webhook")
+	return templ.Raw(`<svg viewBox="0 0 24 24" fill="currentColor" aria-hidden="true"><text x="12" y="12" font-size="` + size +
+		`" font-weight="600" text-anchor="middle" dominant-baseline="central">` + templ.EscapeString(letters) + `</text></svg>`)
 }
 
 // Mark is the product's sign.

@@ -63,10 +63,16 @@ func TestBrand(t *testing.T) {
 		t.Error("Stripe has no mark of its own")
 	}
 	for kind, icon := range map[string]string{
-		"standard_webhooks": "webhook", "hmac": "key-round", "none": "lock-open", "api": "terminal", "who knows": "webhook",
+		"standard_webhooks": "webhook", "hmac": "key-round", "none": "lock-open", "api": "terminal",
 	} {
 		if markup(t, component.Brand(kind)) != markup(t, component.Icon(icon)) {
 			t.Errorf("the mark of %q is not the icon %q", kind, icon)
+		}
+	}
+	for kind, letters := range map[string]string{"microsoft_graph": "MG", "new": "N", "": "?", "<b>&": "B"} {
+		svg := one(t, render(t, component.Brand(kind)), "svg")
+		if text(svg) != letters || attr(svg, "aria-hidden") != "true" {
+			t.Errorf("the mark of %q is %q, want %q", kind, text(svg), letters)
 		}
 	}
 }

@@ -55,7 +55,7 @@ var kitStates = []struct {
 	{"Attempts", []string{"succeeded", "rejected", "unreachable", "unknown"}},
 	{"Endpoints and sources", []string{"active", "degraded", "failing", "paused", "disabled"}},
 	{"Secrets and keys", []string{"current", "previous", "ended", "revoked"}},
-	{"Requests", []string{"verified", "none", "duplicate", "signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_range"}},
+	{"Requests", []string{"verified", "none", "duplicate", "signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_range", "address_not_allowed", "body_replayed", "handshake"}},
 	{"Not known", []string{"some_new_state", ""}},
 }
 

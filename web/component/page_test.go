@@ -145,6 +145,7 @@ func TestHostileTextsStayText(t *testing.T) {
 			component.Field{Name: "a", Label: s, Value: s, Hint: s, Error: s, Placeholder: s}, component.TextArea{Name: "b", Value: s},
 			component.Select{Name: "c", Options: []component.Option{{Value: s, Label: s}}},
 			component.RadioCards{Name: "d", Options: []component.Option{{Value: s, Label: s, Hint: s}}, Icons: true},
+			component.Checkboxes{Name: "e", Label: s, Hint: s, Error: s, Options: []component.Option{{Value: s, Label: s}}},
 			component.Callout{Title: s, Text: s, Icon: s}, component.Empty{Icon: s, Title: s, Text: s}, component.Toast{Title: s, Text: s},
 			component.StackChart{Title: s, Marks: []string{s}, Bins: []component.Bin{{Label: s, OK: 1, Href: s}}}, component.Sparkline{Values: []float64{1}, Label: s},
 			component.Ticks([]string{s}, s), component.Stat{Label: s, Value: s, Change: s, Note: s}, component.Step{Time: s, Icon: s, Title: s, Note: s, End: s},

@@ -43,6 +43,9 @@ type Event struct {
 	Manages bool
 	// Open tells that it will change by itself.
 	Open bool
+	// Request is the request that it came in, where that is kept by itself; nil
+	// for all others.
+	Request *EventRequest
 }
 
 // Decision is why an event goes nowhere, and what can be done about it.

@@ -31,6 +31,7 @@ func of[V any](draw func(V) templ.Component) drawing {
 
 // everyPage is every template of the package, by its name.
 var everyPage = map[string]drawing{
+	"AcceptRequestAsk":       of(page.AcceptRequestAsk),
 	"AccountsPage":           of(page.AccountsPage),
 	"AlertsPage":             of(page.AlertsPage),
 	"AppearancePage":         of(page.AppearancePage),
@@ -78,6 +79,8 @@ var everyPage = map[string]drawing{
 	"SecurityPage":           of(page.SecurityPage),
 	"SettingsPage":           of(page.SettingsPage),
 	"SignUpPage":             of(page.SignUpPage),
+	"SourceCatalogue":        of(page.SourceCatalogue),
+	"SourceConsolePage":      of(page.SourceConsolePage),
 	"SourceDeleteAsk":        of(page.SourceDeleteAsk),
 	"SourceFormPage":         of(page.SourceFormPage),
 	"SourcePage":             of(page.SourcePage),

@@ -16,8 +16,10 @@ type Sources struct {
 
 	Now  time.Time
 	Rows []SourceRow
-	// Kinds are those that can be added.
+	// Kinds are those that are added most.
 	Kinds []SourceKind
+	// AllKinds is how many there are in all.
+	AllKinds int
 	// Manages tells that the reader may add one.
 	Manages bool
 	// Newest and Older lead through the list; empty where there is nothing.
@@ -111,6 +113,9 @@ type Source struct {
 	Settings []Fact
 	// Secrets are those that are live, newest first.
 	Secrets []SourceSecret
+	// CaptureUntil is until when the next secret that the provider sends is
+	// taken; nil when none is.
+	CaptureUntil *time.Time
 	// Try is a shell script that sends one event; empty when there is none.
 	Try string
 	// Manages tells that the reader may change it.
@@ -130,8 +135,13 @@ type Fact struct {
 	Code bool
 }
 
-// SourceSecret is a secret, never its value.
+// SourceSecret is a secret. Its value is shown only where the provider sent it.
 type SourceSecret struct {
+	ID gateway.SecretID
+	// Captured tells that the provider sent it; Value is shown once, when
+	// somebody revealed it.
+	Captured  bool
+	Value     string
 	CreatedAt time.Time
 	// EndsAt is when it stops proving requests; nil while it has no end.
 	EndsAt *time.Time
@@ -152,8 +162,10 @@ type RequestRow struct {
 	Detail string
 	// Differs tells of a repeat whose body is not the first one's.
 	Differs bool
-	Size    int
-	At      time.Time
+	// Accepted tells that somebody accepted it after all.
+	Accepted bool
+	Size     int
+	At       time.Time
 }
 
 // SourceRequest is the page of one request that became no event.
@@ -165,7 +177,20 @@ type SourceRequest struct {
 	ID     gateway.RequestID
 	Cause  string
 	Detail string
-	// EventHref leads to the first event, for a repeat; empty for none.
+	// Href is its own address.
+	Href string
+	// Header is the header that was read; empty where none was to blame.
+	Header string
+	// Answered is the status of our answer; 0 where it was not kept.
+	Answered int
+	// Sender is the address that it came from; empty where that is not known.
+	Sender string
+	// AcceptedAt is when somebody accepted it after all; nil if nobody did.
+	AcceptedAt *time.Time
+	// Manages tells that the reader may accept it.
+	Manages bool
+	// EventHref leads to the first event, for a repeat, or to the one that came
+	// of it; empty for none.
 	EventHref string
 	Differs   bool
 	// Skew is the sender's clock less ours; nil when it is not known.
@@ -185,9 +210,7 @@ type SourceForm struct {
 
 	// Path is the source's page; empty for one that is made.
 	Path string
-	// Kinds are the kinds to choose from. They are shown while Kind has none.
-	Kinds []SourceKind
-	Kind  SourceKind
+	Kind SourceKind
 	// Chosen is what was entered, by the names of the fields.
 	Chosen map[string]string
 	// Protects says what a signature covers.
@@ -266,6 +289,8 @@ func (v Source) lastEventNote() string {
 // what says what was wrong with a request.
 func (r RequestRow) what() string {
 	switch {
+	case r.Accepted:
+		return "Accepted later. " + component.Visible(r.Detail)
 	case r.Differs:
 		return "A repeat whose body is not the first one’s."
 	case r.Cause == gateway.CauseDuplicate:
@@ -289,4 +314,27 @@ func (v Source) tryText() string {
 		return "These lines send one event."
 	}
 	return "These lines send one event, signed as the sender would. Put the secret into the first."
+}
+
+// hiddenCaptured stands for a secret that the provider sent.
+const hiddenCaptured = "sent by the provider"
+
+// captureText says what the source waits for.
+func (v Source) captureText() string {
+	if len(v.Secrets) == 0 {
+		return "Waiting for the provider to send it to the ingest URL."
+	}
+	return "The next one that the provider sends is taken, for " + component.Duration(v.CaptureUntil.Sub(v.Now).Truncate(time.Minute)) + " more."
+}
+
+// secretFoot says who has the text of the secrets.
+func (v Source) secretFoot() string {
+	switch {
+	case v.Kind.Captured:
+		return "The provider sends it. Rowlock keeps it encrypted; revealing it is noted."
+	case v.Kind.Public:
+		return "It is public: only the sender can sign."
+	default:
+		return "The sender has the text. Rowlock keeps it encrypted and never shows it."
+	}
 }

@@ -104,10 +104,7 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = component.Field{
-				Name: "secret", Label: a.Source.Kind.Secret, Type: "password", Autocomplete: "off", Mono: true, Required: true,
-				Hint: a.secretHint(), Error: a.Errors["secret"],
-			}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = secretInput(a.Source.Kind, a.secretHint(), a.Errors["secret"], true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

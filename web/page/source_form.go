@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rowlock/rowlock/web/component"
 )
@@ -55,7 +56,12 @@ func (f SourceForm) secretHint() string {
 
 // advancedOpen shows what is rarely needed when it holds something.
 func (f SourceForm) advancedOpen() bool {
-	return f.Chosen["uid"] != "" || f.Chosen["tolerance"] != "" || f.Errors["uid"] != "" || f.Errors["tolerance"] != ""
+	return f.anyOf("tolerance", "rate_limit", "allowed_ips", "replay_guard", "uid") || !f.Kind.URLSigned && f.anyOf("public_url")
+}
+
+// anyOf tells whether one of the fields holds something, or is wrong.
+func (f SourceForm) anyOf(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return f.Chosen[name] != "" || f.Errors[name] != "" })
 }
 
 // options marks the chosen one; the first is chosen where nothing else is.
@@ -67,15 +73,37 @@ func options(chosen string, all ...component.Option) []component.Option {
 	return all
 }
 
-// hmacExample is how a service signs, as fields of the form.
-type hmacExample struct {
-	name  string
-	lines []string
+// picked are a setting's choices with those marked that are chosen.
+func (f SourceForm) picked(s KindSetting) []component.Option {
+	if !s.Many {
+		return options(f.Chosen[s.Name], s.options()...)
+	}
+	all, chosen := s.options(), strings.Split(f.Chosen[s.Name], "\n")
+	for i := range all {
+		all[i].Selected = slices.Contains(chosen, all[i].Value)
+	}
+	return all
 }
 
-var hmacKnown = []hmacExample{
-	{"Shopify", []string{"X-Shopify-Hmac-Sha256", "SHA256, Base64, {body}", "id in X-Shopify-Webhook-Id, type in X-Shopify-Topic"}},
-	{"Slack", []string{"X-Slack-Signature, prefix v0=", "SHA256, hex, v0:{timestamp}:{body}", "time in X-Slack-Request-Timestamp"}},
-	{"Linear", []string{"Linear-Signature", "SHA256, hex, {body}", "id in Linear-Delivery, type in Linear-Event"}},
-	{"Vercel", []string{"X-Vercel-Signature", "SHA1, hex, {body}"}},
+// laterHint says what it means to have no secret yet.
+func (f SourceForm) laterHint() string {
+	if f.Kind.Public {
+		return "The source is made with a key that nobody signs with. Change it when the sender has shown you its own; until then every request is refused."
+	}
+	return "The source is made with a secret that nobody knows. Change it when the sender has shown you its own; until then every request is refused."
+}
+
+func (f SourceForm) publicURLHint() string {
+	if f.Kind.URLSigned {
+		return "The address is signed: enter it as the sender calls it, if that is not the ingest URL. A query in it is used as it stands."
+	}
+	return "The address as the sender calls it, if a proxy changes it. Left empty: the ingest URL."
+}
+
+func (f SourceForm) replayHint() string {
+	hint := "For how long a body that was taken in is refused under another ID: 1s to 72h. Left empty: not at all, since equal bodies can be honest."
+	if !f.Kind.KeySigned && f.Kind.Secret != "" {
+		hint = "The signature does not cover the event’s ID, so that a recorded request could be sent again under another. " + hint
+	}
+	return hint
 }

@@ -1,6 +1,10 @@
 package page
 
-import "github.com/rowlock/rowlock/web/component"
+import (
+	"slices"
+
+	"github.com/rowlock/rowlock/web/component"
+)
 
 // SourceKind is what people are told about a kind of source.
 type SourceKind struct {
@@ -11,87 +15,72 @@ type SourceKind struct {
 	// Service tells that the name is that of one service, and so a good name
 	// for a source too.
 	Service bool
+	// Docs is the provider's page about its webhooks; "" for none.
+	Docs string
 	// Secret is what its secret is called there; empty for a kind without one.
 	// SecretFrom says where it comes from.
 	Secret, SecretFrom string
 	// SecretAfter tells that the provider makes the secret, and shows it only
 	// when it knows the address to send to.
 	SecretAfter bool
-	// Timed tells that requests carry a signed time, or may.
-	Timed bool
+	// Public tells that the secret is a public key, Captured that the provider
+	// sends it to the ingest URL itself.
+	Public, Captured bool
+	// Timed tells that requests carry a signed time, or may; Tolerance is how far
+	// it may be from our clock when the source says nothing else, in words.
+	Timed     bool
+	Tolerance string
+	// URLSigned tells that the address is part of what is signed.
+	URLSigned bool
+	// Batch tells that one request can bring several events.
+	Batch bool
+	// Settings are its own, in the order of the form.
+	Settings []KindSetting
 	// Paste are the steps to where the ingest URL belongs.
 	Paste []string
+	// Key says by what repeats are known, KeyScope what shares a key; KeySigned
+	// tells that the signature covers it.
+	Key, KeyScope string
+	KeySigned     bool
+	// Answer and Retries are what the provider wants and does; Notes are oddities.
+	Answer, Retries string
+	Notes           []string
 }
 
-// sourceKinds are the words about kinds of sources, by their names.
-var sourceKinds = map[string]SourceKind{
-	"api": {
-		Name: "API key", Summary: "Your own applications",
-	},
-	"github": { //nolint:gosec // words about secrets; none of them is one
-		Name: "GitHub", Summary: "HMAC over the body", Service: true,
-		Secret: "Webhook secret", SecretFrom: "Make up a long random text and enter the same one here and at GitHub, under “Secret”.",
-		Paste: []string{
-			"At GitHub, open the repository’s or the organization’s Settings, then Webhooks, then “Add webhook”.",
-			"Paste the ingest URL as the “Payload URL” and choose the content type application/json.",
-			"Enter the same secret under “Secret”, choose the events, and save. GitHub sends a ping at once.",
-		},
-	},
-	"stripe": {
-		Name: "Stripe", Summary: "HMAC, time and body", Service: true,
-		Secret: "Signing secret", SecretFrom: "It begins with whsec_. Stripe shows it on the page of the event destination, under “Signing secret”.",
-		SecretAfter: true, Timed: true,
-		Paste: []string{
-			"In Stripe’s Dashboard, open Workbench, then Webhooks, and add a destination of the type webhook endpoint.",
-			"Choose the events, and paste the ingest URL as the “Endpoint URL”.",
-			"Reveal the “Signing secret” of the new destination. If it is not the one you entered here, change the secret.",
-		},
-	},
-	"standard_webhooks": {
-		Name: "Standard Webhooks", Summary: "HMAC v1 or Ed25519 v1a",
-		Secret: "Signing secret or public key", SecretFrom: "The sender shows it beside its webhook’s address: a secret begins with whsec_, a public key with whpk_.",
-		SecretAfter: true, Timed: true,
-		Paste: []string{
-			"Open the sender’s page for webhooks and add an endpoint.",
-			"Paste the ingest URL as its address and choose the events.",
-			"Copy the endpoint’s signing secret. If it is not the one you entered here, change the secret.",
-		},
-	},
-	"hmac": { //nolint:gosec // words about a secret, and none
-		Name: "Any HMAC", Summary: "You pick header, hash",
-		Secret: "Shared secret", SecretFrom: "The text that the sender signs with, used as it is.",
-		Timed: true,
-		Paste: []string{
-			"Open the sender’s settings for webhooks.",
-			"Paste the ingest URL as the address to send to.",
-			"Make sure that the sender signs with the same secret, and in the way that this source expects.",
-		},
-	},
-	"none": {
-		Name: "No signature", Summary: "The URL is the secret",
-		Paste: []string{
-			"Open the sender’s settings for webhooks.",
-			"Paste the ingest URL as the address to send to, and keep it to yourself: it is all that protects this source.",
-		},
-	},
+// KindSetting is a choice that a kind of source has.
+type KindSetting struct {
+	// Name is its name in the settings and in the form.
+	Name, Label, Hint, Example string
+	// Choices are the values to choose from, the default first; none for text.
+	Choices []string
+	// Many tells that several can be chosen.
+	Many, Required, Private, Mono, Wide bool
+	MaxLength                           int
 }
 
-// KindOf returns what is told about a kind. One without words of its own is
-// called by its name.
-func KindOf(kind string) SourceKind {
-	words, ok := sourceKinds[kind]
-	if !ok {
-		words = SourceKind{Name: component.Word(kind), Secret: "Secret"}
-	}
-	words.Kind = kind
-	return words
+// KindGroup is a shelf of the catalogue.
+type KindGroup struct {
+	Name  string
+	Kinds []SourceKind
 }
 
-// KindsOf is KindOf for several.
-func KindsOf(kinds []string) []SourceKind {
-	all := make([]SourceKind, len(kinds))
-	for i, kind := range kinds {
-		all[i] = KindOf(kind)
+// options are a setting's choices.
+func (s KindSetting) options() []component.Option {
+	all := make([]component.Option, len(s.Choices))
+	for i, choice := range s.Choices {
+		all[i] = component.Option{Value: choice, Label: choice}
 	}
 	return all
+}
+
+// keyCovered says whether what repeats are known by is signed.
+func (k SourceKind) keyCovered() string {
+	switch {
+	case slices.ContainsFunc(k.Settings, func(s KindSetting) bool { return s.Name == "signed" }):
+		return "It is signed if {id} is part of what is signed."
+	case k.KeySigned:
+		return "It is signed, so that only the sender can make a new one."
+	default:
+		return "It is not signed: who has recorded a request could send it again under another."
+	}
 }

@@ -8,17 +8,52 @@ import (
 // repeat tells that the request was taken for a repeat, and not refused.
 func (v SourceRequest) repeat() bool { return v.Cause == gateway.CauseDuplicate }
 
-func (v SourceRequest) heading() string {
+// handshake tells that the request asked for an answer, and was no event.
+func (v SourceRequest) handshake() bool { return v.Cause == gateway.CauseHandshake }
+
+// eventText says where EventHref leads.
+func (v SourceRequest) eventText() string {
 	if v.repeat() {
-		return "Repeated request"
+		return "Open the first event"
 	}
-	return "Rejected request"
+	return "Open its event"
+}
+
+// acceptable tells that it can be accepted after all.
+func (v SourceRequest) acceptable() bool {
+	return v.Manages && v.AcceptedAt == nil && !v.repeat() && !v.handshake() && v.Size == len(v.Body)
+}
+
+// answered is the status of our answer. Requests of an older version do not
+// tell it.
+func (v SourceRequest) answered() int {
+	switch {
+	case v.Answered != 0:
+		return v.Answered
+	case v.repeat():
+		return 200
+	default:
+		return 401
+	}
+}
+
+func (v SourceRequest) heading() string {
+	switch {
+	case v.repeat():
+		return "Repeated request"
+	case v.handshake():
+		return "Handshake"
+	default:
+		return "Rejected request"
+	}
 }
 
 func (v SourceRequest) tone() component.Tone {
 	switch {
 	case v.Differs:
 		return component.ToneWarn
+	case v.AcceptedAt != nil, v.handshake():
+		return component.ToneOK
 	case v.repeat():
 		return component.ToneInfo
 	default:
@@ -43,12 +78,18 @@ var advices = map[string]string{
 	"signature_missing":      "Check that the sender signs, and that no proxy between it and Rowlock removes the header.",
 	"signature_malformed":    "Check that the source is of the sender’s kind, and that its settings say how the sender signs.",
 	"signature_mismatch":     "Check that the source has the sender’s present secret, and that no proxy between them changes the body.",
+	"address_not_allowed":    "If the sender has a new address, add it to those that the source takes requests from. Otherwise somebody else knows the ingest URL.",
+	"body_replayed":          "A real event can have the same body as one before it: shorten the source’s replay guard, or accept this request. Otherwise somebody has recorded a request and sent it again.",
 	"timestamp_out_of_range": "Check the sender’s clock, or raise the source’s time tolerance. An old request may also have been recorded and sent again by somebody else.",
 }
 
 // advice says what to do about it.
 func (v SourceRequest) advice() string {
 	switch {
+	case v.AcceptedAt != nil:
+		return "It was accepted after all, and its event has been decided and delivered as any other."
+	case v.handshake():
+		return "It was answered as the provider expects, and is no event. Nothing is to be done."
 	case v.Differs:
 		return "It was answered with the first event’s id, and the first body stands. Compare it with the first event: if the difference matters, the sender uses one id for two things."
 	case v.repeat():

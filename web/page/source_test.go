@@ -12,10 +12,34 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
+// kindCalled is a kind with words for everything.
+func kindCalled(kind string) page.SourceKind {
+	k := page.SourceKind{
+		Kind: kind, Name: component.Word(kind), Summary: "HMAC over the body", Docs: "https://example.com/docs",
+		Secret: "Secret", SecretFrom: "Paste it.", Paste: []string{"Open the settings.", "Paste the URL."},
+		Key: "X-Id", Answer: "Any 2xx.", Retries: "None.", Notes: []string{"A note."},
+	}
+	switch kind {
+	case "none":
+		k.Secret = ""
+	case "hmac":
+		k.Timed, k.Tolerance = true, "5m"
+		k.Settings = []page.KindSetting{
+			{Name: "header", Label: "Header", Required: true, Wide: true},
+			{Name: "algorithm", Label: "Algorithm", Choices: []string{"sha256", "sha1"}},
+			{Name: "signed", Label: "Signed", Mono: true},
+			{Name: "versions", Label: "Versions", Choices: []string{"v1", "v2"}, Many: true},
+		}
+	case "api":
+		k = page.SourceKind{Kind: kind, Name: "API key", Summary: "Your own applications"}
+	}
+	return k
+}
+
 // head is a source of a kind, called so.
 func head(kind, name string) page.SourceHead {
 	return page.SourceHead{
-		ID: gateway.SourceID{1}, Path: "/a/acme/sources/src_1", Name: name, Kind: page.KindOf(kind), State: gateway.SourceActive,
+		ID: gateway.SourceID{1}, Path: "/a/acme/sources/src_1", Name: name, Kind: kindCalled(kind), State: gateway.SourceActive,
 		URL: "https://hooks.example.com/ingest/in_1",
 	}
 }
@@ -23,7 +47,7 @@ func head(kind, name string) page.SourceHead {
 func TestSourcesPage(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 50} {
-		v := page.Sources{Frame: framed(), Now: noon, Kinds: page.KindsOf([]string{"github", "none"}), Manages: true}
+		v := page.Sources{Frame: framed(), Now: noon, Kinds: []page.SourceKind{kindCalled("github"), kindCalled("none")}, AllKinds: 45, Manages: true}
 		for i := range n {
 			row := page.SourceRow{SourceHead: head("github", hostile)}
 			row.ID[15] = byte(i)
@@ -35,8 +59,8 @@ func TestSourcesPage(t *testing.T) {
 		}
 		d := drawn(t, page.SourcesPage(v))
 		rows := d.Find("#sources tbody tr")
-		if rows.Length() != n || d.Find("#kinds a").Length() != 2 {
-			t.Errorf("%d rows of %d, %d kinds", rows.Length(), n, d.Find("#kinds a").Length())
+		if rows.Length() != n || d.Find(".kinds a").Length() != 3 {
+			t.Errorf("%d rows of %d, %d kinds", rows.Length(), n, d.Find(".kinds a").Length())
 		}
 		link := rows.First().Find("a[href*='cause=signature_mismatch']")
 		if link.Text() != "17 wrong signature" || !strings.Contains(rows.Text(), "21,407") {
@@ -62,7 +86,7 @@ func TestSourcePageWaits(t *testing.T) {
 	t.Parallel()
 	v := page.Source{Frame: framed(), SourceHead: head("stripe", hostile), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Try: "curl\n"}
 	d := drawn(t, page.SourcePage(v))
-	if d.Find("#waiting .steps > li").Length() != 3 || d.Find("#requests, #numbers").Length() != 0 || d.Find("#try [data-copy]").Length() != 1 {
+	if d.Find("#waiting .steps > li").Length() != 4 || d.Find("#requests, #numbers").Length() != 0 || d.Find("#try [data-copy]").Length() != 1 {
 		t.Errorf("%s", d.Find("main").Text())
 	}
 	v.Requests = []page.RequestRow{{Href: "/x", Cause: "signature_missing", Detail: "No header.", At: noon}}
@@ -132,18 +156,21 @@ func TestSourceRequestPage(t *testing.T) {
 
 func TestSourceForm(t *testing.T) {
 	t.Parallel()
-	kinds := page.KindsOf([]string{"github", "hmac", "none"})
-	if d := drawn(t, page.SourceFormPage(page.SourceForm{Frame: framed(), Kinds: kinds})); d.Find("#kinds a").Length() != 3 || d.Find("#source-form").Length() != 0 {
+	shelf := page.KindGroup{Name: "Code", Kinds: []page.SourceKind{kindCalled("github"), kindCalled("hmac")}}
+	if d := drawn(t, page.SourceCatalogue(page.Catalogue{Frame: framed(), Groups: []page.KindGroup{shelf}})); d.Find(".kinds a").Length() != 2 || d.Find("#find-kind").Length() != 1 {
 		t.Error("there is nothing to choose from")
+	}
+	if d := drawn(t, page.SourceCatalogue(page.Catalogue{Frame: framed(), Search: hostile})); d.Find("#none-found a[href$='?kind=hmac']").Length() != 1 {
+		t.Error("who finds nothing is not helped")
 	}
 	for _, text := range []string{`<b>`, `"quoted"`} {
 		chosen := map[string]string{"name": text, "header": text, "signed": text, "uid": text, "secret": "hunter2"}
-		d := drawn(t, page.SourceFormPage(page.SourceForm{Frame: framed(), Kind: page.KindOf("hmac"), Chosen: chosen, Errors: page.Errors{"header": text, "": text}}))
+		d := drawn(t, page.SourceFormPage(page.SourceForm{Frame: framed(), Kind: kindCalled("hmac"), Chosen: chosen, Errors: page.Errors{"header": text, "": text}}))
 		if d.Find("#name").AttrOr("value", "") != text || d.Find("#header-error").Length() != 1 || strings.Contains(d.Text(), "hunter2") || d.Find("[value='hunter2']").Length() != 0 {
 			t.Error("the form loses what was entered, or shows the secret")
 		}
 	}
-	edit := page.SourceForm{Frame: framed(), Path: "/a/acme/sources/src_1", Kind: page.KindOf("github")}
+	edit := page.SourceForm{Frame: framed(), Path: "/a/acme/sources/src_1", Kind: kindCalled("github")}
 	if d := drawn(t, page.SourceFormPage(edit)); d.Find("#secret, #tolerance, [name='kind']").Length() != 0 || d.Find("#source-form").AttrOr("action", "") != "/a/acme/sources/src_1/edit" {
 		t.Error("an edit asks for what is chosen once")
 	}
@@ -161,12 +188,5 @@ func TestSourceQuestions(t *testing.T) {
 	}
 	if d := drawn(t, page.SourceRotateAsk(a)); d.Find("[data-left='60']").Length() != 1 || d.Find("#overlap option[selected]").AttrOr("value", "") != "24h" {
 		t.Errorf("%s", d.Text())
-	}
-}
-
-func TestUnknownKindIsCalledByItsName(t *testing.T) {
-	t.Parallel()
-	if got := page.KindOf("new_kind"); got.Name != "New kind" || got.Kind != "new_kind" {
-		t.Errorf("%+v", got)
 	}
 }

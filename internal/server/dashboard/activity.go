@@ -36,7 +36,12 @@ var deeds = map[string]string{
 	"source.pause":         "paused the source",
 	"source.resume":        "resumed the source",
 	"source.secret.rotate": "rotated the secret of",
+	"source.test":          "sent a test request to",
 	"source.secret.reveal": "looked at the secrets of",
+
+	"source.secret.await":   "let the next secret be taken by",
+	"source.secret.capture": "gave its secret to",
+	"request.accept":        "accepted a refused request of",
 
 	"event.redeliver":      "redelivered the event",
 	"event.process":        "had Rowlock decide again on",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
@@ -25,6 +26,7 @@ import (
 type Options struct {
 	Store     *store.Store
 	Accounts  *account.Service
+	Accept    *accept.Service
 	Decide    *decide.Service
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service

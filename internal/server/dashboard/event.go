@@ -60,6 +60,9 @@ func showEvent(v *visit) error {
 		frame.Live = v.live()
 	}
 	view.Frame = frame
+	if view.Request, err = v.requestOf(event); err != nil {
+		return err
+	}
 	return v.page(page.EventPage(view))
 }
 

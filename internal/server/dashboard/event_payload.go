@@ -104,10 +104,15 @@ func downloadPayload(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return v.attach(event.ID.String(), body)
+}
+
+// attach answers with what a stranger sent, as a file.
+func (v *visit) attach(name string, body gateway.Body) error {
 	kind, suffix := payloadKind(body.Headers)
 	h := v.Response().Header()
 	h.Set("Content-Security-Policy", payloadPolicy)
-	h.Set(echo.HeaderContentDisposition, `attachment; filename="`+event.ID.String()+suffix+`"`)
+	h.Set(echo.HeaderContentDisposition, `attachment; filename="`+name+suffix+`"`)
 	return v.Blob(http.StatusOK, kind, body.Data)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/web/layout"
 )
 
@@ -45,6 +46,9 @@ type watch struct {
 	endpoint *gateway.EndpointID
 	// operation is looked at, too; nil for none.
 	operation *gateway.OperationID
+	// source's requests that became no event are counted with the events; nil for
+	// none.
+	source *gateway.SourceID
 	// told is the last hint.
 	told hint
 	// anchor is from when on attempts are counted, and before how many came
@@ -71,6 +75,11 @@ func (v *visit) liveOfEndpoint(id gateway.EndpointID) *layout.Live {
 // liveOfOperation is live, and hears how far an operation got.
 func (v *visit) liveOfOperation(id gateway.OperationID) *layout.Live {
 	return v.liveOf(v.at("stream")+"?"+url.Values{paramOperation: {id.String()}}.Encode(), nil)
+}
+
+// liveOfSource is live, and hears of requests to the source that are no events.
+func (v *visit) liveOfSource(id gateway.SourceID) *layout.Live {
+	return v.liveOf(v.at("stream")+"?"+url.Values{paramSource: {id.String()}}.Encode(), nil)
 }
 
 // liveOf notes when the page is drawn, and how many attempts that minute had
@@ -107,6 +116,9 @@ func newWatch(query url.Values, now time.Time) *watch {
 	}
 	if id, err := gateway.ParseID[gateway.OperationID](query.Get(paramOperation)); err == nil {
 		w.operation = &id
+	}
+	if id, err := gateway.ParseID[gateway.SourceID](query.Get(paramSource)); err == nil {
+		w.source = &id
 	}
 	w.anchor = w.since
 	return w
@@ -182,6 +194,11 @@ func (v *visit) look(w *watch) (hint, error) {
 	if seen.Operation, err = v.lookAtOperation(w); err != nil {
 		return hint{}, err
 	}
+	requests, err := v.lookAtRequests(w)
+	if err != nil {
+		return hint{}, err
+	}
+	seen.Events += requests
 	if now := v.now(); now.Sub(w.anchor) > anchorFor {
 		later, err := v.d.Store.Pulse(v.ctx(), v.account(), first, now, w.endpoint)
 		if err != nil {
@@ -190,6 +207,16 @@ func (v *visit) look(w *watch) (hint, error) {
 		w.anchor, w.before = now, seen.Attempts-later.Attempts
 	}
 	return seen, nil
+}
+
+// lookAtRequests counts what came to the source since the page was drawn and is
+// no event, up to store.MaxNewEvents.
+func (v *visit) lookAtRequests(w *watch) (int, error) {
+	if w.source == nil {
+		return 0, nil
+	}
+	rows, err := v.d.Store.RequestLines(v.ctx(), v.account(), *w.source, "", store.Page[gateway.RequestID]{Limit: store.MaxNewEvents, Since: w.since})
+	return len(rows), err
 }
 
 // lookAtOperation is a number that changes with the operation, if there is one.

@@ -54,7 +54,7 @@ func (v *visit) postedSource() (gateway.Source, form, error) {
 // signed, so that the secret part is for managers alone.
 func (v *visit) sourceHead(s gateway.Source) page.SourceHead {
 	h := page.SourceHead{
-		ID: s.ID, Path: v.at("sources", s.ID.String()), Name: s.Name, Kind: page.KindOf(s.Kind), State: s.State,
+		ID: s.ID, Path: v.at("sources", s.ID.String()), Name: s.Name, Kind: kindOf(s.Kind), State: s.State,
 		URL: v.d.BaseURL + gateway.IngestPath + s.Token,
 	}
 	switch {
@@ -72,20 +72,20 @@ func showSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	frame, _, err := v.frame(s.Name, layout.SectionSources)
+	frame, left, err := v.frame(s.Name, layout.SectionSources)
 	if err != nil {
 		return err
 	}
-	frame.Live = v.live()
+	frame.Live = v.liveOfSource(s.ID)
 	view := page.Source{
 		Frame: frame, SourceHead: v.sourceHead(s), Now: v.now(), CreatedAt: s.CreatedAt, UID: valueOf(s.UID),
-		Settings: settingFacts(s), Protects: protects(s), Manages: v.manages(),
+		Settings: settingFacts(s, v.manages()), Protects: protects(s), Manages: v.manages(),
 	}
 	if view.Counts, err = v.sourceCounts(s.ID); err != nil {
 		return err
 	}
 	view.Waiting = view.Counts.LastEvent == nil && v.now().Sub(s.CreatedAt) < v.d.Retention
-	if err := v.addSecrets(&view, s); err != nil {
+	if err := v.addSecrets(&view, s, left); err != nil {
 		return err
 	}
 	if err := v.addRequests(&view, s); err != nil {
@@ -107,21 +107,28 @@ func protects(s gateway.Source) string {
 	if err != nil {
 		return "The settings cannot be read: every request is refused."
 	}
-	return scheme.Protects(chosen.Raw)
+	return scheme.Protects(chosen.Scheme.Raw)
 }
 
 // addSecrets adds when the source's secrets began and end, and with that how
 // to try it: only who may see the ingest URL can.
-func (v *visit) addSecrets(view *page.Source, s gateway.Source) error {
+func (v *visit) addSecrets(view *page.Source, s gateway.Source, left flash) error {
 	secrets, err := v.d.Store.SourceSecrets(v.ctx(), v.account(), s.ID)
 	if err != nil {
 		return err
 	}
 	for _, one := range secrets {
-		view.Secrets = append(view.Secrets, page.SourceSecret{CreatedAt: one.CreatedAt, EndsAt: one.EndsAt})
+		shown := page.SourceSecret{ID: one.ID, Captured: one.Captured, CreatedAt: one.CreatedAt, EndsAt: one.EndsAt}
+		if v.manages() && one.Captured {
+			shown.Value = left.secretOf(one.ID.String())
+		}
+		view.Secrets = append(view.Secrets, shown)
+	}
+	if s.CaptureUntil != nil && s.CaptureUntil.After(v.now()) {
+		view.CaptureUntil = s.CaptureUntil
 	}
 	if !view.Hidden {
-		view.Try = tryScript(s, view.URL, secrets)
+		view.Try = tryScript(view.Kind, view.URL)
 	}
 	return nil
 }
@@ -148,7 +155,10 @@ func countsOf(c store.SourceCount) page.SourceCounts {
 }
 
 // refusals are the causes for which a request is refused.
-var refusals = []string{signature.CodeMissing, signature.CodeMalformed, signature.CodeMismatch, signature.CodeTimestamp}
+var refusals = []string{
+	signature.CodeMissing, signature.CodeMalformed, signature.CodeMismatch, signature.CodeTimestamp,
+	gateway.CauseAddress, gateway.CauseReplay,
+}
 
 // valueOf is what a pointer points at, or the zero value.
 func valueOf[T any](p *T) (value T) {

@@ -115,7 +115,7 @@ func rotateSource(v *visit) error {
 		if err == nil {
 			return v.done(v.at("sources", s.ID.String()), "Secret changed. The new one proves requests now.")
 		}
-		if !f.takeSource(err) {
+		if !f.takeSource(err, kindOf(s.Kind)) {
 			return err
 		}
 	}

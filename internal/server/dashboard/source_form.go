@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"strings"
+
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/source"
@@ -21,30 +23,40 @@ const (
 // showNewSource asks for the kind of a new source, and then for the rest.
 func showNewSource(v *visit) error {
 	kind := v.QueryParam(fieldKind)
-	chosen := map[string]string{}
 	if _, ok := signature.Lookup(kind); !ok {
-		kind = ""
-	}
-	if words := page.KindOf(kind); words.Service {
-		chosen[fieldName] = words.Name
+		return showCatalogue(v)
 	}
 	view, err := v.sourceForm("Add source", kind)
 	if err != nil {
 		return err
 	}
-	view.Chosen = chosen
+	view.Chosen = map[string]string{}
+	if view.Kind.Service {
+		view.Chosen[fieldName] = view.Kind.Name
+	}
 	return v.page(page.SourceFormPage(view))
 }
 
-// sourceForm is the form for a kind of source; an empty one is still to be
-// chosen.
+// maxSearch is longer than anybody looks for, in bytes.
+const maxSearch = 100
+
+// showCatalogue asks for the kind of a new source.
+func showCatalogue(v *visit) error {
+	frame, _, err := v.frame("Add source", layout.SectionSources)
+	if err != nil {
+		return err
+	}
+	search := strings.ToValidUTF8(v.QueryParam("q"), "")
+	search = search[:min(len(search), maxSearch)]
+	return v.page(page.SourceCatalogue(page.Catalogue{
+		Frame: frame, Search: search, Groups: catalogue(search), All: len(signature.Kinds()),
+	}))
+}
+
+// sourceForm is the form for a kind of source.
 func (v *visit) sourceForm(title, kind string) (page.SourceForm, error) {
 	frame, _, err := v.frame(title, layout.SectionSources)
-	view := page.SourceForm{Frame: frame, Kinds: page.KindsOf(signature.Kinds())}
-	if kind != "" {
-		view.Kind, view.Protects = page.KindOf(kind), protects(gateway.Source{Kind: kind})
-	}
-	return view, err
+	return page.SourceForm{Frame: frame, Kind: kindOf(kind), Protects: protects(gateway.Source{Kind: kind})}, err
 }
 
 func addSource(v *visit) error {
@@ -61,7 +73,7 @@ func addSource(v *visit) error {
 		if err == nil {
 			return v.done(v.at("sources", made.ID.String()), "Source added.")
 		}
-		if !f.takeSource(err) {
+		if !f.takeSource(err, kindOf(kind)) {
 			return err
 		}
 	}
@@ -69,25 +81,38 @@ func addSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view.Chosen, view.Errors = chosenOf(f), f.errors
+	view.Chosen, view.Errors = chosenOf(f, view.Kind), f.errors
 	return v.invalid(page.SourceFormPage(view))
 }
 
 // newSource is what the use case takes of the form.
 func newSource(f form, kind string) source.Input {
-	words := page.KindOf(kind)
-	in := source.Input{Name: new(f.text(fieldName)), Kind: &kind, Settings: settingsOf(f, words)}
+	words := kindOf(kind)
+	in := source.Input{Name: new(f.text(fieldName)), Kind: &kind, Settings: settingsOf(f, words, nil)}
 	if uid := f.text(fieldUID); uid != "" {
 		in.UID = &uid
 	}
 	switch pasted := f.raw(fieldSecret); {
-	case words.Secret == "":
+	case words.Secret == "", words.Captured && pasted == "":
 	case pasted == "" && words.SecretAfter && f.checked(fieldLater):
-		in.Secret = new(signature.NewSecret()) // nobody knows it: until it is changed, everything is refused
+		in.Secret = new(unknownSecret(kind)) // nobody knows it: until it is changed, everything is refused
 	default:
 		in.Secret = &pasted
 	}
 	return in
+}
+
+// unknownSecret is a secret that the kind takes and nobody knows.
+func unknownSecret(kind string) string {
+	scheme, ok := signature.Lookup(kind)
+	if !ok {
+		return signature.NewSecret()
+	}
+	made := signature.NewSecret()
+	if _, err := scheme.CheckSecret(made); err != nil {
+		made, _ = scheme.NewPair()
+	}
+	return made
 }
 
 func showEditSource(v *visit) error {
@@ -116,12 +141,12 @@ func editSource(v *visit) error {
 		return err
 	}
 	if f.ok() {
-		change := source.Input{Name: new(f.text(fieldName)), UID: new(f.text(fieldUID)), Settings: settingsOf(f, page.KindOf(s.Kind))}
+		change := source.Input{Name: new(f.text(fieldName)), UID: new(f.text(fieldUID)), Settings: settingsOf(f, kindOf(s.Kind), s.Settings)}
 		_, err := v.d.Sources.Update(v.ctx(), v.account(), v.actor(), s.ID, change)
 		if err == nil {
 			return v.done(v.at("sources", s.ID.String()), "Source saved.")
 		}
-		if !f.takeSource(err) {
+		if !f.takeSource(err, kindOf(s.Kind)) {
 			return err
 		}
 	}
@@ -129,6 +154,6 @@ func editSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view.Chosen, view.Errors = chosenOf(f), f.errors
+	view.Chosen, view.Errors = chosenOf(f, view.Kind), f.errors
 	return v.invalid(page.SourceFormPage(view))
 }

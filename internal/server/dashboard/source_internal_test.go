@@ -7,20 +7,19 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/source/settings"
-	"github.com/rowlock/rowlock/web/page"
 )
 
 // A kind of source that people can choose is explained to them.
 func TestEveryKindHasWords(t *testing.T) {
 	t.Parallel()
 	for _, kind := range append(signature.Kinds(), gateway.SourceKindAPI) {
-		if page.KindOf(kind).Summary == "" {
+		if kindOf(kind).Summary == "" {
 			t.Errorf("nothing is said about the kind %s", kind)
 		}
 	}
 	for _, kind := range signature.Kinds() {
-		words, scheme := page.KindOf(kind), schemeOf(t, kind)
-		if scheme.NeedsSecret() != (words.Secret != "") || len(words.Paste) == 0 {
+		words, scheme := kindOf(kind), schemeOf(t, kind)
+		if scheme.Info().NeedsSecret() != (words.Secret != "" && !words.Captured) || len(words.Paste) == 0 {
 			t.Errorf("%s: secret %q, %d steps", kind, words.Secret, len(words.Paste))
 		}
 	}
@@ -52,9 +51,9 @@ func TestSettingFaultsFindTheirField(t *testing.T) {
 		`{"header":"X","tolerance":"long"}`:           "tolerance",
 		`{"header":"X","own":"x"}`:                    "",
 	} {
-		err := settings.Check(schemeOf(t, kindHMAC), []byte(raw))
+		err := settings.Check(schemeOf(t, "hmac"), []byte(raw))
 		f := form{errors: map[string]string{}}
-		if err == nil || !f.takeSource(err) || len(f.errors) != 1 {
+		if err == nil || !f.takeSource(err, kindOf("hmac")) || len(f.errors) != 1 {
 			t.Errorf("%s: %v, %v", raw, err, f.errors)
 			continue
 		}
@@ -67,10 +66,10 @@ func TestSettingFaultsFindTheirField(t *testing.T) {
 // What a kind needs no settings for keeps those that were set by the API.
 func TestSettingsOfKindsWithoutAnyAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	if raw := settingsOf(form{values: map[string][]string{"header": {"X"}}}, page.KindOf("github")); raw != nil {
+	if raw := settingsOf(form{values: map[string][]string{"header": {"X"}}}, kindOf("github"), []byte(`{"later":{"a":1},"replay_guard":"5m"}`)); string(raw) != `{"later":{"a":1}}` {
 		t.Errorf("%s", raw)
 	}
-	raw := settingsOf(form{values: map[string][]string{"header": {" X "}, "prefix": {"v0= "}, "tolerance": {"10m"}}}, page.KindOf(kindHMAC))
+	raw := settingsOf(form{values: map[string][]string{"header": {" X "}, "prefix": {"v0= "}, "tolerance": {"10m"}}}, kindOf("hmac"), nil)
 	if string(raw) != `{"header":"X","prefix":"v0= ","tolerance":"10m"}` {
 		t.Errorf("%s", raw)
 	}

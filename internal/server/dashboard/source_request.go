@@ -12,7 +12,7 @@ import (
 
 // addRequests adds a part of the list of requests that became no event.
 func (v *visit) addRequests(view *page.Source, s gateway.Source) error {
-	causes := []string{gateway.CauseDuplicate}
+	causes := []string{gateway.CauseDuplicate, gateway.CauseHandshake}
 	if view.Kind.Secret != "" {
 		causes = append(causes, refusals...)
 	}
@@ -34,7 +34,7 @@ func (v *visit) addRequests(view *page.Source, s gateway.Source) error {
 	for _, r := range rows {
 		view.Requests = append(view.Requests, page.RequestRow{
 			Href: v.at("sources", s.ID.String(), "requests", r.ID.String()), Cause: r.Cause, Detail: r.Detail,
-			Differs: r.BodyDiffers, Size: r.BodySize, At: r.ID.Time(),
+			Differs: r.BodyDiffers, Accepted: r.AcceptedAt != nil, Size: r.BodySize, At: r.ID.Time(),
 		})
 	}
 	return nil
@@ -62,6 +62,7 @@ func showRequest(v *visit) error {
 		Frame: frame, Source: v.sourceHead(s), Now: v.now(), ID: r.ID, Cause: r.Cause, Detail: r.Detail, Differs: r.BodyDiffers,
 		Method: r.Body.Method, Path: string(r.Body.Path), Query: string(r.Body.Query),
 		Headers: page.HeaderList(r.Body.Headers), Body: r.Body.Data, Size: r.BodySize, At: r.ID.Time(),
+		Href: v.atRequest(s, r.ID), Header: r.Header, Answered: r.Answered, Sender: r.Sender, AcceptedAt: r.AcceptedAt, Manages: v.manages(),
 	}
 	if r.SkewMS != nil {
 		view.Skew = new(time.Duration(*r.SkewMS) * time.Millisecond)

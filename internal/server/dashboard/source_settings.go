@@ -2,67 +2,93 @@ package dashboard
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/source/settings"
+	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/page"
 )
 
-const (
-	kindHMAC       = "hmac"
-	fieldTolerance = "tolerance"
-	fieldIDHeader  = "id_header"
-)
-
-// hmacFields are the settings of the kind hmac, which the form has by the same
-// names.
-var hmacFields = []struct{ name, label string }{
-	{"header", "Signature in"},
-	{"algorithm", "Algorithm"},
-	{"encoding", "Encoding"},
-	{"prefix", "After"},
-	{"signed", "Signed"},
-	{"timestamp_header", "Time in"},
-	{fieldIDHeader, "Event’s id in"},
-	{"type_header", "Event’s type in"},
-}
-
-// settingNames are the names of all settings that the form has.
-func settingNames() []string {
-	names := []string{fieldTolerance}
-	for _, f := range hmacFields {
-		names = append(names, f.name)
+// settingNames are the names of all settings that the form of a kind has.
+func settingNames(kind page.SourceKind) []string {
+	names := slices.DeleteFunc(settings.Names(), func(name string) bool { return name == settings.Tolerance && !kind.Timed })
+	for _, s := range kind.Settings {
+		names = append(names, s.Name)
 	}
 	return names
 }
 
-// settingsOf writes the settings that were entered as the use case takes them;
-// nil for a kind that has none.
-func settingsOf(f form, kind page.SourceKind) json.RawMessage {
-	chosen := map[string]string{}
-	if kind.Timed && f.text(fieldTolerance) != "" {
-		chosen[fieldTolerance] = f.text(fieldTolerance)
-	}
-	if kind.Kind == kindHMAC {
-		for _, field := range hmacFields {
-			if f.text(field.name) != "" {
-				chosen[field.name] = f.raw(field.name)
-			}
-		}
-	} else if !kind.Timed {
-		return nil
-	}
-	for name := range chosen {
-		if name != "prefix" && name != "signed" { // these may begin or end with a space
-			chosen[name] = strings.TrimSpace(chosen[name])
+// settingsOf writes the settings that were entered as the use case takes them.
+// What is stored and the form does not have stays.
+func settingsOf(f form, kind page.SourceKind, stored []byte) json.RawMessage {
+	chosen, names := map[string]any{}, settingNames(kind)
+	for name, value := range storedSettings(stored) {
+		if !slices.Contains(names, name) {
+			chosen[name] = value
 		}
 	}
-	raw, _ := json.Marshal(chosen) // a map of strings can always be written
+	for _, s := range kind.Settings {
+		if values := f.values[s.Name]; s.Many && len(values) > 0 {
+			chosen[s.Name] = values
+		} else if text := f.raw(s.Name); !s.Many && strings.TrimSpace(text) != "" {
+			chosen[s.Name] = settingText(s.Name, text)
+		}
+	}
+	addCommon(chosen, f, kind)
+	raw, _ := json.Marshal(chosen) // texts, lists of them and what was JSON can be written
 	return raw
 }
 
-// choicesOf reads stored settings as the form shows them.
+// storedSettings are settings by their names, each as it was written.
+func storedSettings(raw []byte) map[string]json.RawMessage {
+	var stored map[string]json.RawMessage
+	if json.Unmarshal(raw, &stored) != nil {
+		return nil
+	}
+	return stored
+}
+
+// settingText trims what was entered, but for texts that may begin or end with
+// a space.
+func settingText(name, text string) string {
+	if name == "prefix" || name == "signed" {
+		return text
+	}
+	return strings.TrimSpace(text)
+}
+
+// addCommon adds the settings that every kind has.
+func addCommon(chosen map[string]any, f form, kind page.SourceKind) {
+	for _, name := range []string{settings.PublicURL, settings.ReplayGuard} {
+		if text := f.text(name); text != "" {
+			chosen[name] = text
+		}
+	}
+	if text := f.text(settings.Tolerance); kind.Timed && text != "" {
+		chosen[settings.Tolerance] = text
+	}
+	if text := f.text(settings.RateLimit); text != "" {
+		chosen[settings.RateLimit] = map[string]any{"per_second": json.RawMessage(numberOr(text))}
+	}
+	if lines := strings.Fields(strings.ReplaceAll(f.raw(settings.Addresses), ",", " ")); len(lines) > 0 {
+		chosen[settings.Addresses] = lines
+	}
+}
+
+// numberOr is a whole number as JSON, or null, which no setting takes for one.
+func numberOr(text string) string {
+	if n, err := strconv.Atoi(text); err == nil {
+		return strconv.Itoa(n)
+	}
+	return "null"
+}
+
+// choicesOf reads stored settings as the form shows them: several values of one
+// setting stand on lines of their own.
 func choicesOf(raw []byte) map[string]string {
 	var stored map[string]any
 	chosen := map[string]string{}
@@ -70,8 +96,19 @@ func choicesOf(raw []byte) map[string]string {
 		return chosen
 	}
 	for name, value := range stored {
-		if text, ok := value.(string); ok {
-			chosen[name] = text
+		switch v := value.(type) {
+		case string:
+			chosen[name] = v
+		case []any:
+			var lines []string
+			for _, line := range v {
+				lines = append(lines, fmt.Sprint(line))
+			}
+			chosen[name] = strings.Join(lines, "\n")
+		case map[string]any:
+			if n, ok := v["per_second"].(float64); ok && name == settings.RateLimit {
+				chosen[name] = strconv.Itoa(int(n))
+			}
 		}
 	}
 	return chosen
@@ -79,52 +116,78 @@ func choicesOf(raw []byte) map[string]string {
 
 // chosenOf is what was entered, for the form that is shown again. A secret is
 // not among it.
-func chosenOf(f form) map[string]string {
+func chosenOf(f form, kind page.SourceKind) map[string]string {
 	chosen := map[string]string{}
-	for _, name := range append(settingNames(), fieldName, fieldUID, fieldLater) {
-		chosen[name] = f.raw(name)
+	for _, name := range append(settingNames(kind), fieldName, fieldUID, fieldLater) {
+		chosen[name] = strings.Join(f.values[name], "\n")
 	}
 	return chosen
 }
 
-// settingFacts are a source's settings in words.
-func settingFacts(s gateway.Source) []page.Fact {
-	chosen := choicesOf(s.Settings)
+// settingFacts are a source's settings in words, for who may change them or not.
+func settingFacts(s gateway.Source, manages bool) []page.Fact {
+	chosen, kind := choicesOf(s.Settings), kindOf(s.Kind)
 	var facts []page.Fact
-	if s.Kind == kindHMAC {
-		if chosen["signed"] == "" {
-			chosen["signed"] = "{body}"
+	for _, own := range kind.Settings {
+		value := chosen[own.Name]
+		if value == "" && len(own.Choices) > 0 && !own.Many {
+			value = own.Choices[0]
 		}
-		for _, field := range hmacFields {
-			if value := chosen[field.name]; value != "" {
-				facts = append(facts, page.Fact{Name: field.label, Value: value, Code: true})
-			}
+		if own.Private && !manages && value != "" {
+			value = "•••"
+		}
+		if value != "" {
+			facts = append(facts, page.Fact{Name: own.Label, Value: strings.ReplaceAll(value, "\n", ", "), Code: own.Mono})
 		}
 	}
-	if page.KindOf(s.Kind).Timed {
-		value := chosen[fieldTolerance]
-		if value == "" {
-			value = "5m"
+	if kind.Timed {
+		facts = append(facts, page.Fact{Name: "Time tolerance", Value: firstText(chosen[settings.Tolerance], kind.Tolerance)})
+	}
+	for _, common := range []struct {
+		name, label, unit string
+		code              bool
+	}{
+		{settings.PublicURL, "Public URL", "", true},
+		{settings.RateLimit, "Rate limit", " a second", false},
+		{settings.Addresses, "Addresses", "", true},
+		{settings.ReplayGuard, "Replay guard", "", false},
+	} {
+		if value := chosen[common.name]; value != "" {
+			facts = append(facts, page.Fact{Name: common.label, Value: strings.ReplaceAll(value, "\n", ", ") + common.unit, Code: common.code})
 		}
-		facts = append(facts, page.Fact{Name: "Time tolerance", Value: value})
 	}
 	return facts
 }
 
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // takeSource is take for the forms about sources.
-func (f form) takeSource(err error) bool {
+func (f form) takeSource(err error, kind page.SourceKind) bool {
 	fields := map[string]string{
 		fieldName: fieldName, fieldUID: fieldUID, fieldSecret: fieldSecret, fieldOverlap: fieldOverlap,
 	}
 	for _, fault := range faultsOf(err) {
 		if fault.Field == fieldSettings {
-			field, message := settingFault(fault.Detail)
+			field, message := settingFault(emptyEnds.Replace(fault.Detail), settingNames(kind))
+			if field == settings.RateLimit {
+				message = rateWanted
+			}
 			f.wrong(field, message)
 			fields[fieldSettings] = field
 		}
 	}
 	return f.take(err, fields, sourceSentences)
 }
+
+// rateWanted is told in place of how the API writes a rate.
+var rateWanted = "Use a whole number from 1 to " + component.Number(settings.MaxPerSecond) + "."
 
 var sourceSentences = sentences{
 	{gateway.ErrUIDTaken, fieldUID, "Another source of this account has this name."},
@@ -134,10 +197,10 @@ var sourceSentences = sentences{
 // settingFault finds the field that a sentence about settings begins with:
 // `setting "header" is missing` is about header. One that begins otherwise is
 // about the last setting that it names.
-func settingFault(detail string) (field, message string) {
+func settingFault(detail string, names []string) (field, message string) {
 	parts := strings.Split(detail, `"`)
 	for i := 1; i < len(parts); i += 2 {
-		if !slices.Contains(settingNames(), parts[i]) {
+		if !slices.Contains(names, parts[i]) {
 			continue
 		}
 		if before := strings.TrimSpace(parts[0]); i == 1 && (before == "" || before == "setting" || before == "settings") {

@@ -18,7 +18,7 @@ func showSources(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := page.Sources{Frame: frame, Now: v.now(), Kinds: page.KindsOf(signature.Kinds()), Manages: v.manages()}
+	view := page.Sources{Frame: frame, Now: v.now(), Kinds: popular(), AllKinds: len(signature.Kinds()), Manages: v.manages()}
 	sources, view.Newest, view.Older = shown(l, sources, func(s gateway.Source) string { return s.ID.String() })
 	ids := make([]gateway.SourceID, len(sources))
 	for i := range sources {

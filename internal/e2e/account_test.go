@@ -126,6 +126,7 @@ type (
 		ID string `json:"id"`
 	}
 	sourceObject struct {
+		ID        string `json:"id"`
 		IngestURL string `json:"ingest_url"`
 	}
 	deliveryObject struct {

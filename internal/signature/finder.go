@@ -49,6 +49,17 @@ func outer(path ...string) finder {
 	}
 }
 
+// unlisted finds what names the whole request, where it is one event. In a list
+// each of the events would have that name, and all but the first were repeats.
+func unlisted(find finder) finder {
+	return func(in *input) string {
+		if len(in.doc) != len(in.Body) {
+			return ""
+		}
+		return find(in)
+	}
+}
+
 // formField finds the one value of a field of a form.
 func formField(name string) finder {
 	return func(in *input) string {

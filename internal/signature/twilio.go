@@ -19,7 +19,10 @@ import (
 // that both are tried.
 //
 // I-Twilio-Idempotency-Token names a delivery over its retries; it is not
-// signed, and not always there. A status is told once for each message or call.
+// signed, and not always there. A status is told once for each message. A call
+// has one status through many requests, one for each step of its TwiML: only a
+// sequence number tells them apart. Event Streams sends lists of CloudEvents,
+// each with its own id.
 //
 // Source: twilio.com/docs/usage/security, "Validating requests"; twilio-go's
 // client/request_validator_test.go.
@@ -32,7 +35,7 @@ var twilio = &provider{
 			Name: "Auth token",
 			From: "In the Twilio Console, on the account’s dashboard, under “Account Info”. While a secondary token is promoted, keep both.",
 		},
-		URLSigned: true, Methods: []string{http.MethodGet},
+		URLSigned: true, Batch: true, Methods: []string{http.MethodGet},
 		Steps: []string{
 			"In the Twilio Console, open the phone number, the messaging service, or wherever the webhook belongs.",
 			"Paste the ingest URL, exactly as it is shown, where a message or call “comes in”, or as the “Status callback URL”.",
@@ -40,8 +43,8 @@ var twilio = &provider{
 		},
 		Protects: "The address and the fields of the form are signed; the idempotency token and the time are not.",
 		Key: KeyInfo{
-			From:  "I-Twilio-Idempotency-Token; without it the message’s id with its status, or the call’s with status and sequence number",
-			Scope: "The ids in the form are signed, the token is not.",
+			From:  "I-Twilio-Idempotency-Token; without it the message’s id with its status, or the call’s with status and sequence number; in a list each event’s id",
+			Scope: "The ids in the body are signed, the token is not. A call’s request without token and sequence number has no key.",
 		},
 		Answer:  "Any 2xx within 15 seconds. Rowlock answers with an empty TwiML document, which makes a call end and sends no reply.",
 		Retries: "Once, and only when no connection was made; then the fallback URL. Connection overrides in the URL change that.",
@@ -49,11 +52,11 @@ var twilio = &provider{
 	},
 	proof: twilioProof{},
 	events: reader{
-		id: firstOf(header("I-Twilio-Idempotency-Token"), field("id")),
+		id: firstOf(unlisted(header("I-Twilio-Idempotency-Token")), field("id")),
 		key: firstOf(
-			header("I-Twilio-Idempotency-Token"),
+			unlisted(header("I-Twilio-Idempotency-Token")),
 			all(formField("MessageSid"), firstOf(formField("MessageStatus"), formField("SmsStatus"))),
-			all(formField("CallSid"), formField("CallStatus"), firstOf(formField("SequenceNumber"), formField("CallStatus"))),
+			all(formField("CallSid"), formField("CallStatus"), formField("SequenceNumber")),
 			field("id"),
 		),
 		kind: firstOf(formField("MessageStatus"), formField("SmsStatus"), formField("CallStatus"), formField("EventType"), field("type")),
@@ -100,7 +103,7 @@ func (twilioProof) prove(r Request, _ Settings, secrets []Secret) (proof, error)
 
 // twilioCovers tells whether the signature says something about the body.
 func twilioCovers(r Request) bool {
-	if len(r.Body) == 0 || isForm(r.Header) {
+	if len(r.Body) == 0 || twilioSignsForm(r) {
 		return true
 	}
 	sum := sha256.Sum256(r.Body)
@@ -108,11 +111,15 @@ func twilioCovers(r Request) bool {
 	return err == nil && len(query[twilioBodyHash]) == 1 && strings.EqualFold(query.Get(twilioBodyHash), hex.EncodeToString(sum[:]))
 }
 
+// twilioSignsForm tells whether the fields of the body are signed: those of a
+// GET stand in its address.
+func twilioSignsForm(r Request) bool { return isForm(r.Header) && r.Method != http.MethodGet }
+
 // twilioText is what is signed: the address, and the fields of a form. Of a
 // name that comes several times each value counts once.
 func twilioText(address string, r Request) [][]byte {
 	text := [][]byte{[]byte(address)}
-	if !isForm(r.Header) || r.Method == http.MethodGet {
+	if !twilioSignsForm(r) {
 		return text
 	}
 	form := readForm(r.Body)
@@ -153,7 +160,7 @@ func twilioAddresses(address string) []string {
 }
 
 func (twilioProof) sign(r *Request, _ Settings, secret string) error {
-	if len(r.Body) > 0 && !isForm(r.Header) && !twilioCovers(*r) {
+	if !twilioCovers(*r) {
 		sum := sha256.Sum256(r.Body)
 		between := "?"
 		if r.Query != "" {

@@ -11,9 +11,9 @@ import "strings"
 // A request that carries a signature has to pass by it, whatever token it has
 // beside it.
 //
-// webhook-id, which is Idempotency-Key too, is the same over retries; versions
-// before it send X-Gitlab-Event-UUID, which recursive webhooks of one event
-// share.
+// webhook-id, which is Idempotency-Key too, is the same over retries. Versions
+// before it send X-Gitlab-Event-UUID, which the webhooks that an event's own
+// webhooks cause share with it: the body tells those apart.
 //
 // Source: docs.gitlab.com/user/project/integrations/webhooks.
 var gitlab = &provider{
@@ -34,7 +34,7 @@ var gitlab = &provider{
 		},
 		Protects: "With a signing token the body, the id and the time are signed. With a secret token nothing is: whoever has it can send anything.",
 		Key: KeyInfo{
-			From:  "webhook-id or Idempotency-Key; of older versions X-Gitlab-Event-UUID",
+			From:  "webhook-id or Idempotency-Key; of older versions X-Gitlab-Event-UUID with the body",
 			Scope: "A signing token covers the id, a secret token does not.",
 		},
 		Answer:  "Any 2xx within 10 seconds.",
@@ -43,7 +43,8 @@ var gitlab = &provider{
 	secret: gitlabSecret,
 	proof:  gitlabProof{},
 	events: reader{
-		id:   firstOf(provenID, header("Webhook-Id"), header("Idempotency-Key"), header("X-Gitlab-Event-Uuid")),
+		id:   firstOf(gitlabDelivery, header("X-Gitlab-Event-Uuid")),
+		key:  firstOf(gitlabDelivery, all(header("X-Gitlab-Event-Uuid"), hashed)),
 		kind: firstOf(header("X-Gitlab-Event"), field("object_kind")),
 	},
 	sample: sample{
@@ -51,6 +52,9 @@ var gitlab = &provider{
 		body:   `{"object_kind":"push","event_name":"push","ref":"refs/heads/main","project_id":15,"total_commits_count":0,"commits":[]}`,
 	},
 }
+
+// gitlabDelivery finds what names a delivery over its retries.
+var gitlabDelivery = firstOf(provenID, header("Webhook-Id"), header("Idempotency-Key"))
 
 // gitlabSecret stores signing tokens in their one form, and others as text.
 func gitlabSecret(pasted string) (string, error) {

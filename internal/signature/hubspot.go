@@ -17,7 +17,8 @@ import (
 // source allows them, and never from a request that carries version 3.
 //
 // A request is a list of events. Their eventId is not unique by itself, and
-// attemptNumber changes with each retry.
+// attemptNumber changes with each retry. What a workflow sends has no ids, and
+// with GET not even a body: equal ones can be honest, and have no key.
 //
 // Source: developers.hubspot.com, "Validating requests"; hubspot-api-nodejs'
 // test/unit/signature.spec.ts.
@@ -43,7 +44,7 @@ var hubspot = &provider{
 		Protects: "Version 3 signs method, address, body with the events’ ids in it, and time. The older versions sign no time.",
 		Key: KeyInfo{
 			From: "each event’s portalId, subscriptionId, eventId and occurredAt together", Signed: true,
-			Scope: "The eventId alone is not unique.",
+			Scope: "The eventId alone is not unique. A workflow’s webhook has no such ids, and no key.",
 		},
 		Answer:  "Any 2xx within 5 seconds.",
 		Retries: "Up to ten times over about 24 hours. Workflow webhooks also stop at a 4xx but 429.",
@@ -56,7 +57,7 @@ var hubspot = &provider{
 	events: reader{
 		list: listAt(),
 		id:   field("eventId"),
-		key:  firstOf(all(field("portalId"), field("subscriptionId"), field("eventId"), field("occurredAt")), hashed),
+		key:  all(field("portalId"), field("subscriptionId"), field("eventId"), field("occurredAt")),
 		kind: firstOf(field("subscriptionType"), field("eventTypeId")),
 	},
 	sample: sample{

@@ -38,7 +38,8 @@ type pairs struct {
 // signedTime says where a time stands that is covered by the signature. The
 // zero value is that there is none.
 type signedTime struct {
-	// header holds it, or field leads to it in the body's JSON.
+	// header holds it, or field leads to it in the JSON of the body that is
+	// signed.
 	header string
 	field  []string
 	unit   timeUnit
@@ -82,6 +83,11 @@ func (p macProof) prove(r Request, settings Settings, secrets []Secret) (proof, 
 	secret, ok := matchHMAC(p.algorithm.newHash, p.keyed(secrets), signed, sent)
 	if !ok {
 		return proof{}, mismatch(p.header, secrets)
+	}
+	if p.time.field != nil {
+		if at, err = timeField(r, p.time); err != nil {
+			return proof{}, err
+		}
 	}
 	found := proof{secret: secret}
 	if p.idHeader != "" {
@@ -159,7 +165,8 @@ func (p macProof) pairTime(list []labelled) (string, time.Time, error) {
 	return text, at, nil
 }
 
-// text fills the template with what it asks for and returns the time in it.
+// text fills the template with what it asks for and returns the time in it. A
+// time in the body is not yet looked at: nobody has proven the body.
 func (p macProof) text(r Request, list []labelled) (signed [][]byte, at time.Time, err error) {
 	values := map[string][]byte{holeBody: r.Body, holeURL: []byte(r.URL)}
 	if p.idHeader != "" && p.signed.has(holeID) {
@@ -175,8 +182,6 @@ func (p macProof) text(r Request, list []labelled) (signed [][]byte, at time.Tim
 		text, at, err = p.pairTime(list)
 	case p.time.header != "":
 		text, at, err = timeHeader(r.Header, p.time.header, p.time.unit)
-	case p.time.field != nil:
-		text, at, err = timeField(r, p.time)
 	}
 	if err != nil {
 		return nil, at, err
@@ -186,14 +191,13 @@ func (p macProof) text(r Request, list []labelled) (signed [][]byte, at time.Tim
 }
 
 // timeField reads a time in the body.
-func timeField(r Request, t signedTime) (string, time.Time, error) {
+func timeField(r Request, t signedTime) (time.Time, error) {
 	in := &input{Request: r, doc: r.Body}
-	text := keyOf(in.value(t.field))
-	at, ok := t.unit.parse(text)
+	at, ok := t.unit.parse(keyOf(in.value(t.field)))
 	if !ok {
-		return "", time.Time{}, malformed("", fmt.Sprintf("The body's %s holds no usable time: %s.", strings.Join(t.field, "."), t.unit.words))
+		return time.Time{}, malformed("", fmt.Sprintf("The body’s %s holds no usable time: %s.", strings.Join(t.field, "."), t.unit.words))
 	}
-	return text, at, nil
+	return at, nil
 }
 
 func (p macProof) sign(r *Request, _ Settings, secret string) error {

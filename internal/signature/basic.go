@@ -102,7 +102,10 @@ func namesIn(raw json.RawMessage) (s hmacSettings, err error) {
 	if err != nil {
 		return s, err
 	}
-	return s, s.checkHeaders()
+	if err := s.checkHeaders(); err != nil {
+		return s, err
+	}
+	return s, s.checkOpen(s.Header)
 }
 
 func (n *named) Verify(r Request, settings Settings, secrets []Secret) (Verified, error) {

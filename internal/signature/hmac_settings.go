@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -152,6 +153,17 @@ func (s hmacSettings) checkHeaders() error {
 	} {
 		if named.header != "" && !isHeaderName(named.header) {
 			return fmt.Errorf("setting %q is not the name of a header", named.setting)
+		}
+	}
+	return s.checkOpen("Authorization", "Cookie", "Proxy-Authorization")
+}
+
+// checkOpen refuses to take an event's id or type from a header that is a
+// secret: both are stored, shown and sent on.
+func (s hmacSettings) checkOpen(secrets ...string) error {
+	for _, named := range []struct{ setting, header string }{{"id_header", s.IDHeader}, {"type_header", s.TypeHeader}} {
+		if slices.ContainsFunc(secrets, func(secret string) bool { return named.header != "" && strings.EqualFold(secret, named.header) }) {
+			return fmt.Errorf("setting %q is a header that holds a secret", named.setting)
 		}
 	}
 	return nil

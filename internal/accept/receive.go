@@ -134,7 +134,9 @@ func (r reception) publicURL() string {
 		}
 		address = chosen
 	}
-	address += r.in.Path
+	if r.in.Path != "" {
+		address = strings.TrimSuffix(address, "/") + r.in.Path
+	}
 	if r.in.Query != "" {
 		address += "?" + r.in.Query
 	}

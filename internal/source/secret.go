@@ -12,7 +12,9 @@ import (
 
 // Rotate adds a secret, which proves requests at once. Those before it go on
 // proving for the overlap (nil is gateway.DefaultOverlap, zero ends them now);
-// one that was to end sooner does. What is returned is without the value.
+// one that was to end sooner does. A source that waits for its provider to send
+// a secret waits no more: whoever knows its address could add one beside the one
+// that was pasted. What is returned is without the value.
 // Errors: gateway.InvalidError, gateway.ErrNotFound, gateway.ErrTooManySecrets,
 // and gateway.ErrBuiltIn for the source of the API.
 func (s *Service) Rotate(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.SourceID, secret string, overlap *time.Duration) (gateway.Secret, error) {
@@ -26,6 +28,9 @@ func (s *Service) Rotate(ctx context.Context, account gateway.AccountID, actor g
 			return source, err
 		}
 		if err := tx.EndSourceSecrets(ctx, account, id, keepFor, added.ID); err != nil {
+			return source, err
+		}
+		if _, err := tx.TakeCapture(ctx, account, id); err != nil {
 			return source, err
 		}
 		if added, err = tx.AddSourceSecret(ctx, account, id, added); err != nil {

@@ -113,5 +113,5 @@ func sender(c echo.Context) netip.Addr {
 	if err != nil {
 		return netip.Addr{} // it is not known
 	}
-	return address
+	return address.WithZone("") // which names an interface of this machine
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 const (
@@ -73,22 +75,26 @@ func duration(value json.RawMessage, least, most time.Duration) (time.Duration, 
 			return d, nil
 		}
 	}
-	return 0, fmt.Errorf("is not a duration from %s to %s, such as \"5m\"", least, most)
+	return 0, fmt.Errorf("is not a duration from %s to %s, such as \"5m\"", gateway.DurationText(least), gateway.DurationText(most))
 }
 
-var errURL = fmt.Errorf("is not an http or https address of at most %d bytes, without a user and a fragment", maxURL)
+var errURL = fmt.Errorf("is not an http or https address of at most %d bytes, encoded as it is sent, without a user and a fragment", maxURL)
 
 func publicURL(value json.RawMessage) (string, error) {
 	var text string
-	if json.Unmarshal(value, &text) != nil || len(text) > maxURL {
+	if json.Unmarshal(value, &text) != nil || len(text) > maxURL || strings.ContainsFunc(text, cannotBeSent) {
 		return "", errURL
 	}
 	address, err := url.Parse(text)
-	if err != nil || address.Host == "" || address.User != nil || strings.Contains(text, "#") || !slices.Contains([]string{"http", "https"}, address.Scheme) {
+	if err != nil || address.Hostname() == "" || address.User != nil || !slices.Contains([]string{"http", "https"}, address.Scheme) {
 		return "", errURL
 	}
 	return text, nil
 }
+
+// cannotBeSent tells of what no request's address has: a fragment, white space,
+// and what is not ASCII. A sender signs these as they are encoded.
+func cannotBeSent(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
 
 func perSecond(value json.RawMessage) (int, error) {
 	members, err := membersOf(value)
@@ -124,11 +130,24 @@ func prefixes(value json.RawMessage) ([]netip.Prefix, error) {
 func prefix(text string) (netip.Prefix, error) {
 	if strings.Contains(text, "/") {
 		p, err := netip.ParsePrefix(text)
-		return p.Masked(), err
+		return unmapped(p).Masked(), err
 	}
 	a, err := netip.ParseAddr(text)
 	if err != nil || a.Zone() != "" {
 		return netip.Prefix{}, errPrefixes
 	}
 	return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+}
+
+// mappedBits is how many bits stand before an IPv4 address that is written as
+// an IPv6 one.
+const mappedBits = 96
+
+// unmapped is an IPv4 network as such also where it is written as an IPv6 one:
+// senders are compared as IPv4 addresses.
+func unmapped(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
+	}
+	return p
 }

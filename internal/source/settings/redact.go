@@ -10,21 +10,25 @@ import (
 // redactedJSON stands for a value that its reader may not see.
 var redactedJSON = `"` + gateway.Redacted + `"`
 
+// nothing is what is shown of settings that cannot be read.
+var nothing = []byte("{}")
+
 // Redact returns settings as one may read them who may not change them: what
-// the kind keeps private is left out.
+// the kind keeps private is left out. Of a kind that this version does not know,
+// nothing is shown.
 func Redact(kind string, raw []byte) []byte {
 	scheme, ok := signature.Lookup(kind)
-	if !ok {
-		return raw
+	members, err := membersOf(raw)
+	if !ok || err != nil {
+		return nothing
 	}
 	private := map[string]bool{}
 	for _, s := range scheme.Info().Settings {
 		private[s.Name] = s.Private
 	}
-	members := membersOrNone(raw)
 	changed := false
-	for i := range members {
-		if private[members[i].name] {
+	for i, m := range members {
+		if private[m.name] && string(m.value) != "null" {
 			members[i].value, changed = json.RawMessage(redactedJSON), true
 		}
 	}

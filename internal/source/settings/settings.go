@@ -84,7 +84,8 @@ func Check(scheme signature.Scheme, raw json.RawMessage) error {
 		return gateway.Invalid("settings", "%s", err)
 	}
 	for _, m := range membersOrNone(chosen.Scheme.Raw) {
-		if string(m.value) == redactedJSON {
+		var text string
+		if json.Unmarshal(m.value, &text) == nil && text == gateway.Redacted {
 			return gateway.Invalid("settings", "%q is what stands for a value that you may not read: give the value", m.name)
 		}
 	}

@@ -69,7 +69,11 @@ func TestCheckAsksTheScheme(t *testing.T) {
 
 // What is left of an object is an object, unless nothing is.
 func FuzzSplit(f *testing.F) {
-	for _, seed := range []string{`{"a":1,"tolerance":"1m"}`, `{"\ud800":1}`, "null", `{"":{}}`, `{"a" :[1, 2]}`} {
+	for _, seed := range []string{
+		`{"a":1,"tolerance":"1m"}`, `{"\ud800":1}`, "null", `{"":{}}`, `{"a" :[1, 2]}`,
+		`{"public_url":"https://a.example/?b","rate_limit":{"per_second":1},"c":1}`, `{"allowed_ips":["::ffff:1.2.3.4/97","fe80::%1"],"d":{}}`,
+		`{"replay_guard":"1h","allowed_ips":[],"e":null}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

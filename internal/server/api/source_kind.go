@@ -40,9 +40,11 @@ type kindSettingView struct {
 	Name     string   `json:"name"`
 	Label    string   `json:"label"`
 	Hint     string   `json:"hint,omitempty"`
+	Example  string   `json:"example,omitempty"`
 	Choices  []string `json:"choices,omitempty" doc:"The values to choose from, the default first."`
 	Many     bool     `json:"many" doc:"It is a list of choices."`
 	Required bool     `json:"required"`
+	Private  bool     `json:"private" doc:"Its value is shown to keys with the scope manage alone."`
 }
 
 type kindKeyView struct {
@@ -51,25 +53,17 @@ type kindKeyView struct {
 	Scope  string `json:"scope,omitempty"`
 }
 
-// kindsReply are all kinds; there is no second page.
-type kindsReply struct {
-	Body struct {
-		Data []kindView `json:"data"`
-	}
+// listSourceKinds lists all kinds; there is no second part.
+func (a *API) listSourceKinds(context.Context, caller, *nothing) (*listReply[kindView], error) {
+	return whole(signature.Kinds(), viewKind), nil
 }
 
-func (a *API) listSourceKinds(context.Context, caller, *nothing) (*kindsReply, error) {
-	reply := &kindsReply{}
-	for _, kind := range signature.Kinds() {
-		scheme, _ := signature.Lookup(kind)
-		reply.Body.Data = append(reply.Body.Data, viewKind(scheme.Info()))
-	}
-	return reply, nil
-}
-
-func viewKind(i *signature.Info) kindView {
+// viewKind shows one of signature.Kinds.
+func viewKind(kind string) kindView {
+	scheme, _ := signature.Lookup(kind)
+	i := scheme.Info()
 	v := kindView{
-		Kind: i.Kind, Name: i.Name, Group: string(i.Group), Summary: i.Summary, Settings: []kindSettingView{},
+		Kind: i.Kind, Name: i.Name, Group: string(i.Group), Summary: i.Summary, Settings: make([]kindSettingView, 0, len(i.Settings)),
 		Methods: slices.Concat([]string{"POST", "PUT", "PATCH"}, i.Methods), Batch: i.Batch, Timed: i.Timed, URL: i.URLSigned,
 		Protects: i.Protects, Key: kindKeyView(i.Key), Answer: i.Answer, Retries: i.Retries, Notes: slices.Concat([]string{}, i.Notes), Steps: i.Steps,
 	}
@@ -80,19 +74,13 @@ func viewKind(i *signature.Info) kindView {
 		v.Secret = &kindSecretView{Name: i.Secret.Name, From: i.Secret.From, Public: i.Secret.Public, Captured: i.Secret.Captured}
 	}
 	for _, s := range i.Settings {
-		v.Settings = append(v.Settings, kindSettingView{s.Name, s.Label, s.Hint, s.Choices, s.Many, s.Required})
+		v.Settings = append(v.Settings, kindSettingView{s.Name, s.Label, s.Hint, s.Example, s.Choices, s.Many, s.Required, s.Private})
 	}
 	return v
 }
 
-// sourceSecretsReply are a source's live secrets, newest first.
-type sourceSecretsReply struct {
-	Body struct {
-		Data []sourceSecretView `json:"data"`
-	}
-}
-
-func (a *API) listSourceSecrets(ctx context.Context, who caller, in *sourcePath) (*sourceSecretsReply, error) {
+// listSourceSecrets lists a source's live secrets, newest first.
+func (a *API) listSourceSecrets(ctx context.Context, who caller, in *sourcePath) (*listReply[sourceSecretView], error) {
 	id, err := a.sourceID(ctx, who, in.ID)
 	if err != nil {
 		return nil, err
@@ -101,12 +89,7 @@ func (a *API) listSourceSecrets(ctx context.Context, who caller, in *sourcePath)
 	if err != nil {
 		return nil, err
 	}
-	reply := &sourceSecretsReply{}
-	reply.Body.Data = make([]sourceSecretView, 0, len(secrets))
-	for _, s := range secrets {
-		reply.Body.Data = append(reply.Body.Data, viewSourceSecret(s))
-	}
-	return reply, nil
+	return whole(secrets, viewSourceSecret), nil
 }
 
 func viewSourceSecret(s gateway.Secret) sourceSecretView {

@@ -73,20 +73,15 @@ func claimReplays(ctx context.Context, tx store.Tx, batch []*waiting) error {
 		return nil
 	}
 	slices.SortStableFunc(guarded, func(a, b *waiting) int { return compareGuards(a.guard, b.guard) })
-	guards := make([]store.ReplayGuard, 0, len(guarded))
-	claims := make([]*waiting, 0, len(guarded))
+	guards := make([]store.ReplayGuard, len(guarded))
 	for i, w := range guarded {
-		if i > 0 && compareGuards(w.guard, guarded[i-1].guard) == 0 {
-			w.replayed = true // the one before it in this batch is the first
-			continue
-		}
-		guards, claims = append(guards, *w.guard), append(claims, w)
+		guards[i] = *w.guard
 	}
 	isNew, err := tx.ClaimReplays(ctx, guards)
 	if err != nil {
 		return err
 	}
-	for i, w := range claims {
+	for i, w := range guarded {
 		w.replayed = !isNew[i]
 	}
 	return release(ctx, tx, batch)

@@ -139,11 +139,12 @@ func (l late) unkept(err error) error {
 
 // acceptLate stores the events. The guard stands in the same transaction, and
 // before what it guards, so that of two presses at once one has an effect and
-// the other is told so.
+// the other is told so. What may come once is not asked for: a person has
+// decided about it.
 func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Verified, actor gateway.Actor, detail string) (Receipt, error) {
 	account, source := l.source.AccountID, l.source.ID
 	w := s.prepareReceived(l.reception, verified)
-	w.guard, w.traced = nil, true // a person has seen it, and its row is there
+	w.traced = true
 	if w.raw != nil {
 		w.rawID = l.kept.ID
 	}

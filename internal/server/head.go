@@ -6,7 +6,13 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
+
+// headIsGet tells whether HEAD is answered as GET is. Not so where providers
+// send to: some mean something by HEAD, and each kind says what it takes.
+func headIsGet(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, gateway.IngestPath) }
 
 // headKey marks a request that came as HEAD.
 type headKey struct{}
@@ -28,6 +34,9 @@ func methodOf(r *http.Request) string {
 
 // allowHead adds HEAD to the methods that the router lists with a refusal.
 func allowHead(c echo.Context) {
+	if !headIsGet(c.Request()) {
+		return
+	}
 	allowed := c.Response().Header().Get(echo.HeaderAllow)
 	for method := range strings.SplitSeq(allowed, ", ") {
 		if method == http.MethodGet {

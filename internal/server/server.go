@@ -121,7 +121,7 @@ func New(d Deps) (*Server, error) {
 // ServeHTTP answers one request of the main listener. HEAD is answered wherever
 // GET is, as GET: net/http sends the headers and leaves the body out.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodHead {
+	if r.Method == http.MethodHead && headIsGet(r) {
 		r = asGet(r)
 	}
 	s.router.ServeHTTP(w, r)

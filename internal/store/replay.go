@@ -23,7 +23,8 @@ type ReplayGuard struct {
 }
 
 // ClaimReplays remembers what is new within its window, and tells for each
-// whether it was. No two may have one hash, and they must be sorted by it.
+// whether it was. They must be sorted by their hashes; of several with one the
+// first is new.
 //
 // The promise: of all that comes with one body or token within the window, one
 // is taken in. The row's own lock puts those that come at once one behind the

@@ -56,6 +56,9 @@ func TestReplaysAreOfASource(t *testing.T) {
 	if got := b.claimReplays(t, b.guard(one, 1, time.Hour), b.guard(one, 3, time.Hour)); !slices.Equal(got, []bool{false, true}) {
 		t.Errorf("new are %v, want the second", got)
 	}
+	if got := b.claimReplays(t, b.guard(one, 4, time.Hour), b.guard(one, 4, time.Hour), b.guard(two, 4, time.Hour)); !slices.Equal(got, []bool{true, false, true}) {
+		t.Errorf("new are %v, want all but the second", got)
+	}
 	if got := b.claimReplays(t); len(got) != 0 {
 		t.Errorf("nothing is %v", got)
 	}

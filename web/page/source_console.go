@@ -104,6 +104,15 @@ func (v SourceConsole) faults() []component.Option {
 
 func (v SourceConsole) action() string { return v.Source.Path + "/test" }
 
+// checkVariant is how loud the button is that checks: the main one where it is
+// the only one.
+func (v SourceConsole) checkVariant() component.Variant {
+	if v.CheckOnly {
+		return component.Primary
+	}
+	return ""
+}
+
 // signs says how a sample is signed here.
 func (v SourceConsole) signs() string {
 	switch {
@@ -130,7 +139,7 @@ func (v SourceConsole) faultHint() string {
 type consoleStep struct {
 	component.Step
 
-	// part is what stands below: "request", "refusal", "events", "answer" or "".
+	// part is what stands below: "request", "signature", "refusal", "events", "answer" or "".
 	part string
 }
 
@@ -139,7 +148,7 @@ func (v SourceConsole) steps() []consoleStep {
 	t := *v.Tried
 	steps := []consoleStep{
 		{component.Step{Icon: "braces", Title: "Made", Note: t.Method + " with " + component.Bytes(len(t.Body)), Tone: component.ToneInfo}, "request"},
-		{component.Step{Icon: "key-round", Title: t.signedTitle(), Note: t.signedNote(), Tone: t.signedTone()}, ""},
+		{component.Step{Icon: "key-round", Title: t.signedTitle(), Note: t.signedNote(), Tone: t.signedTone()}, "signature"},
 	}
 	if t.Cause != "" {
 		return append(steps,

@@ -69,7 +69,7 @@ func (v *visit) testConsole(status int, s gateway.Source, shown page.SourceConso
 	}
 	headers, body := headerLines(sample.Header), string(sample.Body)
 	chosen := map[string]string{
-		page.ConsoleSample: sample.ID, page.ConsoleMade: digest(headers, body),
+		page.ConsoleFault: string(accept.FaultNone), page.ConsoleSample: sample.ID, page.ConsoleMade: digest(headers, body),
 		page.ConsoleHeaders: headers, page.ConsoleBody: body,
 	}
 	maps.Copy(chosen, shown.Chosen)

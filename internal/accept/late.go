@@ -47,12 +47,12 @@ func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, act
 	if _, unproven := errors.AsType[*signature.Refusal](err); err != nil && (override == "" || !unproven) {
 		return Receipt{}, err
 	}
-	detail := request.String()
+	reason := "" // what is proven needs none
 	if err != nil {
-		detail += ", unproven: " + override
+		reason = override
 		verified = signature.Verified{Events: late.scheme.Unproven(late.request(request.Time()))}
 	}
-	return s.acceptLate(ctx, late, verified, actor, detail)
+	return s.acceptLate(ctx, late, verified, actor, reason)
 }
 
 // late is a refused request at its source.
@@ -141,7 +141,7 @@ func (l late) unkept(err error) error {
 // before what it guards, so that of two presses at once one has an effect and
 // the other is told so. What may come once is not asked for: a person has
 // decided about it.
-func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Verified, actor gateway.Actor, detail string) (Receipt, error) {
+func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Verified, actor gateway.Actor, reason string) (Receipt, error) {
 	account, source := l.source.AccountID, l.source.ID
 	w := s.prepareReceived(l.reception, verified)
 	w.traced = true
@@ -166,7 +166,7 @@ func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Ver
 		if won, err = s.commits.insert(ctx, tx, []*waiting{w}); err != nil {
 			return err
 		}
-		return tx.Audit(ctx, account, actor, "request.accept", source.String(), detail, s.clock.NewID())
+		return tx.Audit(ctx, account, actor, "request.accept", l.kept.ID.String(), reason, s.clock.NewID())
 	})
 	if err != nil {
 		return Receipt{}, err

@@ -186,7 +186,10 @@ type SourceRequest struct {
 	// Sender is the address that it came from; empty where that is not known.
 	Sender string
 	// AcceptedAt is when somebody accepted it after all; nil if nobody did.
-	AcceptedAt *time.Time
+	// AcceptedBy is who, and Reason why it was taken unproven; empty where it was
+	// proven.
+	AcceptedAt         *time.Time
+	AcceptedBy, Reason string
 	// Manages tells that the reader may accept it.
 	Manages bool
 	// EventHref leads to the first event, for a repeat, or to the one that came

@@ -30,8 +30,9 @@ type SourceKind struct {
 	// it may be from our clock when the source says nothing else, in words.
 	Timed     bool
 	Tolerance string
-	// URLSigned tells that the address is part of what is signed.
-	URLSigned bool
+	// URLSigned tells that the address is part of what is signed, BodyOpen that
+	// the body is not, or not all of it.
+	URLSigned, BodyOpen bool
 	// Batch tells that one request can bring several events.
 	Batch bool
 	// Settings are its own, in the order of the form.

@@ -21,8 +21,11 @@ func (v SourceRequest) eventText() string {
 
 // acceptable tells that it can be accepted after all.
 func (v SourceRequest) acceptable() bool {
-	return v.Manages && v.AcceptedAt == nil && !v.repeat() && !v.handshake() && v.Size == len(v.Body)
+	return v.Manages && v.AcceptedAt == nil && !v.repeat() && !v.handshake() && !v.cut()
 }
+
+// cut tells that only a part of the body was kept.
+func (v SourceRequest) cut() bool { return v.Size > len(v.Body) }
 
 // answered is the status of our answer. Requests of an older version do not
 // tell it.
@@ -68,34 +71,10 @@ func (v SourceRequest) what() string {
 		return "A repeat whose body is not the first one’s."
 	case v.repeat():
 		return "A repeat of an event that was accepted before."
+	case v.AcceptedAt != nil:
+		return "It was refused at first, and accepted later."
 	default:
 		return v.Detail
-	}
-}
-
-// advices say what to do about a cause.
-var advices = map[string]string{
-	"signature_missing":      "Check that the sender signs, and that no proxy between it and Rowlock removes the header.",
-	"signature_malformed":    "Check that the source is of the sender’s kind, and that its settings say how the sender signs.",
-	"signature_mismatch":     "Check that the source has the sender’s present secret, and that no proxy between them changes the body.",
-	"address_not_allowed":    "If the sender has a new address, add it to those that the source takes requests from. Otherwise somebody else knows the ingest URL.",
-	"body_replayed":          "A real event can have the same body as one before it: shorten the source’s replay guard, or accept this request. Otherwise somebody has recorded a request and sent it again.",
-	"timestamp_out_of_range": "Check the sender’s clock, or raise the source’s time tolerance. An old request may also have been recorded and sent again by somebody else.",
-}
-
-// advice says what to do about it.
-func (v SourceRequest) advice() string {
-	switch {
-	case v.AcceptedAt != nil:
-		return "It was accepted after all, and its event has been decided and delivered as any other."
-	case v.handshake():
-		return "It was answered as the provider expects, and is no event. Nothing is to be done."
-	case v.Differs:
-		return "It was answered with the first event’s id, and the first body stands. Compare it with the first event: if the difference matters, the sender uses one id for two things."
-	case v.repeat():
-		return "It was answered with the first event’s id and delivered nowhere. Nothing is to be done: senders repeat what they had no answer to."
-	default:
-		return advices[v.Cause]
 	}
 }
 

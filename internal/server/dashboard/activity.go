@@ -38,6 +38,7 @@ var deeds = map[string]string{
 	"source.secret.rotate": "rotated the secret of",
 	"source.test":          "sent a test request to",
 	"source.secret.reveal": "looked at the secrets of",
+	"request.accept":       "accepted the refused request",
 
 	"source.secret.await":   "let the next secret be taken by",
 	"source.secret.capture": "gave its secret to",
@@ -150,6 +151,8 @@ func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path
 		return shortObject(e.Object), v.at("events", e.Object)
 	case gateway.DeliveryID{}.Prefix():
 		return shortObject(e.Object), v.at("deliveries", e.Object)
+	case gateway.RequestID{}.Prefix():
+		return shortObject(e.Object), v.at("search") + "?q=" + e.Object // which finds its source
 	case gateway.OperationID{}.Prefix():
 		return operationWords(e.Detail), v.at("operations", e.Object)
 	case gateway.KeyID{}.Prefix():

@@ -28,7 +28,7 @@ func kindOf(kind string) page.SourceKind {
 	words := page.SourceKind{
 		Kind: i.Kind, Name: i.Name, Summary: i.Summary, Service: i.Service(), Docs: i.Docs,
 		Secret: i.Secret.Name, SecretFrom: i.Secret.From, SecretAfter: i.Secret.After, Public: i.Secret.Public, Captured: i.Secret.Captured,
-		Timed: i.Timed, Tolerance: toleranceText(i.Tolerance), URLSigned: i.URLSigned, Batch: i.Batch,
+		Timed: i.Timed, Tolerance: toleranceText(i.Tolerance), URLSigned: i.URLSigned, BodyOpen: i.BodyOpen, Batch: i.Batch,
 		Paste: i.Steps, Key: i.Key.From, KeyScope: i.Key.Scope, KeySigned: i.Key.Signed,
 		Answer: i.Answer, Retries: i.Retries, Notes: i.Notes,
 	}

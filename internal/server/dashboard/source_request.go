@@ -67,8 +67,22 @@ func showRequest(v *visit) error {
 	if r.SkewMS != nil {
 		view.Skew = new(time.Duration(*r.SkewMS) * time.Millisecond)
 	}
+	if r.AcceptedAt != nil {
+		if view.AcceptedBy, view.Reason, err = v.acceptedBy(r.ID); err != nil {
+			return err
+		}
+	}
 	if r.EventID != nil {
 		view.EventHref = v.at("events", r.EventID.String())
 	}
 	return v.page(page.SourceRequestPage(view))
+}
+
+// acceptedBy is who accepted a refused request, and why if it was not proven.
+func (v *visit) acceptedBy(id gateway.RequestID) (who, reason string, err error) {
+	acts, err := v.d.Store.AuditOf(v.ctx(), v.account(), []string{id.String()}, 1)
+	if err != nil || len(acts) == 0 {
+		return "", "", err
+	}
+	return whoActed(acts[0]), acts[0].Detail, nil
 }

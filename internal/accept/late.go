@@ -50,7 +50,7 @@ func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, act
 	reason := "" // what is proven needs none
 	if err != nil {
 		reason = override
-		verified = signature.Verified{Events: late.scheme.Unproven(late.request(request.Time()))}
+		verified = signature.Verified{Events: late.scheme.Unproven(late.request(request.Time()), late.source.settings.Scheme)}
 	}
 	return s.acceptLate(ctx, late, verified, actor, reason)
 }

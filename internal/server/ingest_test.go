@@ -156,13 +156,18 @@ func TestIngestMethods(t *testing.T) {
 		status        int
 		allow         string
 	}{
-		{none, "POST", "", 200, ""}, {none, "PUT", "/x", 200, ""}, {none, "PATCH", "?a=1", 200, ""},
-		{none, "GET", "", 405, "POST, PUT, PATCH"}, {none, "HEAD", "", 405, "POST, PUT, PATCH"}, {none, "DELETE", "/x", 405, "POST, PUT, PATCH"},
+		{none, "POST", "", 200, ""},
+		{none, "PUT", "/x", 200, ""},
+		{none, "PATCH", "?a=1", 200, ""},
+		{none, "GET", "", 405, "POST, PUT, PATCH"},
+		{none, "HEAD", "", 405, "POST, PUT, PATCH"},
+		{none, "DELETE", "/x", 405, "POST, PUT, PATCH"},
 		{none, "OPTIONS", "", 405, "POST, PUT, PATCH"},
 		{meta, "GET", "?hub.mode=subscribe&hub.challenge=42&hub.verify_token=tok", 200, ""},
 		{meta, "GET", "?hub.mode=subscribe&hub.challenge=42&hub.verify_token=no", 403, ""},
 		{meta, "HEAD", "", 405, "POST, PUT, PATCH, GET"},
-		{woo, "HEAD", "", 200, ""}, {woo, "GET", "", 405, "POST, PUT, PATCH, HEAD"},
+		{woo, "HEAD", "", 200, ""},
+		{woo, "GET", "", 405, "POST, PUT, PATCH, HEAD"},
 	} {
 		got := test.of.do(test.of.raw(test.method, test.after, "", http.Header{}))
 		if got.status != test.status || got.header.Get("Allow") != test.allow {
@@ -198,8 +203,12 @@ func TestIngestRefusalsOfKinds(t *testing.T) {
 		status int
 		code   string
 	}{
-		{here, "1", 200, ""}, {wrong, "2", 401, "signature_mismatch"}, {elsewhere, "1", 403, "address_not_allowed"},
-		{guarded, "1", 200, ""}, {guarded, "2", 409, "body_replayed"}, {guarded, "1", 200, ""},
+		{here, "1", 200, ""},
+		{wrong, "2", 401, "signature_mismatch"},
+		{elsewhere, "1", 403, "address_not_allowed"},
+		{guarded, "1", 200, ""},
+		{guarded, "2", 409, "body_replayed"},
+		{guarded, "1", 200, ""},
 	} {
 		got := test.of.do(push(test.of, test.id))
 		if got.status != test.status || test.code != "" && !strings.Contains(got.body, fmt.Sprintf(`"code":%q`, test.code)) {

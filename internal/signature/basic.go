@@ -10,7 +10,7 @@ import (
 
 // basicAuth takes requests that carry a user and a password, as RFC 7617 says.
 // That shows who sends, and protects nothing of what is sent.
-var basicAuth = &named{provider{
+var basicAuth = &provider{
 	info: Info{
 		Kind: "basic", Name: "Basic authentication", Summary: "User and password", Group: GroupGeneric,
 		Words: "authorization username password",
@@ -28,9 +28,15 @@ var basicAuth = &named{provider{
 		Answer:   "200 with the event’s id.",
 	},
 	secret: basicSecret,
-	proof:  basicProof{},
+	plan: func(raw json.RawMessage) (plan, error) {
+		named, err := namesIn(raw)
+		if err == nil && named.Header != "" {
+			err = errHeaderUnused
+		}
+		return plan{proof: basicProof{}, events: named.events(), idHeader: named.IDHeader}, err
+	},
 	sample: sample{body: `{"id":"{id}","hello":"from the test console"}`},
-}}
+}
 
 var errHeaderUnused = errors.New(`unknown setting "header"`)
 
@@ -72,10 +78,7 @@ func (basicProof) sign(r *Request, _ Settings, secret string) error {
 	return nil
 }
 
-// named is a provider whose settings name the headers of the event's id and
-// type.
-type named struct{ provider }
-
+// nameFields are the settings that name the headers of the event's id and type.
 var nameFields = []Setting{
 	{
 		Name: "id_header", Label: "Header with the event’s ID", Example: "X-Event-Id", Mono: true, MaxLength: maxHeaderNameLen,
@@ -87,16 +90,8 @@ var nameFields = []Setting{
 	},
 }
 
-func (*named) CheckSettings(raw json.RawMessage) error {
-	s, err := namesIn(raw)
-	if err == nil && s.Header != "" {
-		err = errHeaderUnused
-	}
-	return err
-}
-
-// namesIn reads the settings of a kind that is named; header is one that some of
-// them have.
+// namesIn reads those settings; header is one that some of the kinds have beside
+// them.
 func namesIn(raw json.RawMessage) (s hmacSettings, err error) {
 	err = decodeSettings(raw, map[string]any{"header": &s.Header, "id_header": &s.IDHeader, "type_header": &s.TypeHeader})
 	if err != nil {
@@ -106,16 +101,4 @@ func namesIn(raw json.RawMessage) (s hmacSettings, err error) {
 		return s, err
 	}
 	return s, s.checkOpen(s.Header)
-}
-
-func (n *named) Verify(r Request, settings Settings, secrets []Secret) (Verified, error) {
-	s, err := namesIn(settings.Raw)
-	if err != nil {
-		return Verified{}, unusable(err)
-	}
-	proven, err := n.proof.prove(r, settings, secrets)
-	if err != nil {
-		return Verified{}, err
-	}
-	return Verified{Secret: proven.secret.ID, Events: s.events().read(&input{Request: r, doc: r.Body})}, nil
 }

@@ -9,7 +9,7 @@ import (
 // bearer takes requests that carry a token, in Authorization as RFC 6750 says or
 // as it is in a header that the settings name. That shows who sends, and
 // protects nothing of what is sent.
-var bearer = &bearerKind{named{provider{
+var bearer = &provider{
 	info: Info{
 		Kind: "bearer", Name: "Bearer token", Summary: "A token in a header", Group: GroupGeneric,
 		Words:  "authorization api key token header",
@@ -28,45 +28,16 @@ var bearer = &bearerKind{named{provider{
 		Key:      KeyInfo{From: "the header that the settings name"},
 		Answer:   "200 with the event’s id.",
 	},
-	proof:  bearerProof{},
+	plan:   bearerPlan,
 	sample: sample{body: `{"id":"{id}","hello":"from the test console"}`},
-}}}
+}
 
-type bearerKind struct{ named }
-
-// SecretHeaders is the header that the settings name: it holds the token.
-func (*bearerKind) SecretHeaders(raw json.RawMessage) []string {
-	if s, err := namesIn(raw); err == nil && s.Header != "" {
-		return []string{http.CanonicalHeaderKey(s.Header)}
+// bearerPlan reads the token where the settings say that it stands.
+func bearerPlan(raw json.RawMessage) (plan, error) {
+	named, err := namesIn(raw)
+	token := tokenProof{header: http.CanonicalHeaderKey(cmp.Or(named.Header, authorization))}
+	if token.header == authorization {
+		token.prefix = "Bearer "
 	}
-	return nil
-}
-
-// CheckSettings takes a header beside what named takes.
-func (*bearerKind) CheckSettings(raw json.RawMessage) error {
-	_, err := namesIn(raw)
-	return err
-}
-
-// bearerProof reads the header that the settings name.
-type bearerProof struct{}
-
-func (bearerProof) in(settings Settings) tokenProof {
-	s, err := namesIn(settings.Raw)
-	if err != nil {
-		return tokenProof{header: authorization, prefix: "Bearer "} // checked when it was saved
-	}
-	name := http.CanonicalHeaderKey(cmp.Or(s.Header, authorization))
-	if name == authorization {
-		return tokenProof{header: name, prefix: "Bearer "}
-	}
-	return tokenProof{header: name}
-}
-
-func (p bearerProof) prove(r Request, settings Settings, secrets []Secret) (proof, error) {
-	return p.in(settings).prove(r, settings, secrets)
-}
-
-func (p bearerProof) sign(r *Request, settings Settings, secret string) error {
-	return p.in(settings).sign(r, settings, secret)
+	return plan{proof: token, events: named.events(), secretHeaders: []string{token.header}, idHeader: named.IDHeader}, err
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // testNow is the clock of the common cases.
@@ -217,6 +219,22 @@ func TestSamplesDiffer(t *testing.T) {
 				}
 				keys[event.Key] = true
 			}
+		}
+	}
+}
+
+// TestUnprovenIsTheSameEvent: a request that a person vouches for has the key
+// that its repeat will have, which the sender signs.
+func TestUnprovenIsTheSameEvent(t *testing.T) {
+	t.Parallel()
+	for _, s := range senders(t) {
+		r := s.sampled(t)
+		verified, err := s.verify(r, s.secret)
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if diff := cmp.Diff(verified.Events, s.Unproven(r, Settings{Raw: s.settings})); diff != "" {
+			t.Errorf("%s (-proven +vouched for):\n%s", s.name, diff)
 		}
 	}
 }

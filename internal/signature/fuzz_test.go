@@ -16,10 +16,20 @@ import (
 // `make fuzz` runs each for itself.
 const fuzzKind = "ROWLOCK_FUZZ_KIND"
 
+// checkFuzzKind fails a run about a kind that is none: it would find nothing.
+func checkFuzzKind(f *testing.F) string {
+	f.Helper()
+	kind := os.Getenv(fuzzKind)
+	if _, ok := Lookup(kind); !ok && kind != "" {
+		f.Fatalf("%s is %q, which is no kind", fuzzKind, kind)
+	}
+	return kind
+}
+
 // fuzzed are the senders that a run is about.
 func fuzzed(f *testing.F) []sender {
 	f.Helper()
-	kind := os.Getenv(fuzzKind)
+	kind := checkFuzzKind(f)
 	var list []sender
 	for _, s := range senders(f) {
 		if kind == "" || kind == s.Info().Kind {
@@ -96,7 +106,7 @@ func refusesFlipped(t *testing.T, s sender, body []byte, flip uint32) {
 
 // FuzzEvents reads ids, keys and types out of any bytes.
 func FuzzEvents(f *testing.F) {
-	kind := os.Getenv(fuzzKind)
+	kind := checkFuzzKind(f)
 	var list []*provider
 	for _, scheme := range schemes {
 		if p, ok := scheme.(*provider); ok && (kind == "" || kind == p.info.Kind) {

@@ -25,9 +25,32 @@ type provider struct {
 	challenge func(in *input, secret Secret) *Handshake
 	// events tells which events a proven request brings.
 	events reader
+	// plan is set where the settings say how requests are proven and what names
+	// their events; it checks them, and stands for settings, proof and events.
+	plan func(raw json.RawMessage) (plan, error)
 	// accepted is the answer to events; nil is our receipt.
 	accepted func(Request) *Answer
 	sample   sample
+}
+
+// plan is how requests are proven and read under settings.
+type plan struct {
+	proof  prover
+	events reader
+	// protects says in a sentence what a signature covers; "" is what Info says.
+	protects string
+	// secretHeaders are those that are themselves the secret.
+	secretHeaders []string
+	// idHeader is where a sample gets its id; "" for nowhere.
+	idHeader string
+}
+
+// planned is the plan under settings.
+func (p *provider) planned(raw json.RawMessage) (plan, error) {
+	if p.plan == nil {
+		return plan{proof: p.proof, events: p.events, protects: p.info.Protects, secretHeaders: p.info.SecretHeaders}, nil
+	}
+	return p.plan(raw)
 }
 
 // prover is one way of proving requests, and of making such a proof.
@@ -62,15 +85,32 @@ func (p *provider) CheckSecret(pasted string) (string, error) {
 }
 
 func (p *provider) CheckSettings(raw json.RawMessage) error {
-	if p.settings == nil {
+	switch {
+	case p.plan != nil:
+		_, err := p.plan(raw)
+		return err
+	case p.settings != nil:
+		return p.settings(raw)
+	default:
 		return noSettings(raw)
 	}
-	return p.settings(raw)
 }
 
-func (p *provider) SecretHeaders(json.RawMessage) []string { return p.info.SecretHeaders }
+func (p *provider) SecretHeaders(raw json.RawMessage) []string {
+	planned, err := p.planned(raw)
+	if err != nil {
+		return p.info.SecretHeaders
+	}
+	return planned.secretHeaders
+}
 
-func (p *provider) Protects(json.RawMessage) string { return p.info.Protects }
+func (p *provider) Protects(raw json.RawMessage) string {
+	planned, err := p.planned(raw)
+	if err != nil || planned.protects == "" {
+		return p.info.Protects
+	}
+	return planned.protects
+}
 
 func (p *provider) Verify(request Request, settings Settings, secrets []Secret) (Verified, error) {
 	if hello, err := p.greet(request, settings, secrets); err != nil || hello != nil {
@@ -79,7 +119,11 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 	if settings.Tolerance == 0 {
 		settings.Tolerance = p.info.Tolerance
 	}
-	proven, err := p.proof.prove(request, settings, secrets)
+	planned, err := p.planned(settings.Raw)
+	if err != nil {
+		return Verified{}, unusable(err)
+	}
+	proven, err := planned.proof.prove(request, settings, secrets)
 	if err != nil {
 		return Verified{}, err
 	}
@@ -90,18 +134,25 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 			return verified, nil
 		}
 	}
-	verified.Events = p.events.read(in)
+	verified.Events = planned.events.read(in)
 	if len(verified.Events) == 0 {
 		verified.Handshake = &Handshake{Answer: *p.orReceived(request), Detail: "The request holds no events."}
 	}
 	return verified, nil
 }
 
-func (p *provider) Unproven(r Request) []Identity {
-	if events := p.events.read(&input{Request: r, doc: r.Body}); len(events) > 0 {
-		return events
+func (p *provider) Unproven(r Request, settings Settings) []Identity {
+	planned, err := p.planned(settings.Raw)
+	if err != nil {
+		return []Identity{{}} // nobody can say what names its event
 	}
-	return []Identity{{}}
+	return planned.events.unproven(r)
+}
+
+// unusable refuses a request because of settings that were never checked, or
+// by a version that knew more.
+func unusable(err error) *Refusal {
+	return &Refusal{Code: CodeMismatch, Detail: "This source’s settings cannot be used: " + err.Error() + "."}
 }
 
 // greet answers what may come unsigned. A secret is taken by a source that
@@ -148,7 +199,14 @@ func (p *provider) Sample(url, id string, now time.Time) Request {
 }
 
 func (p *provider) Sign(r *Request, settings Settings, secret string) error {
-	return p.proof.sign(r, settings, secret)
+	planned, err := p.planned(settings.Raw)
+	if err != nil {
+		return err
+	}
+	if name := http.CanonicalHeaderKey(planned.idHeader); name != "" && r.Header.Get(name) == "" {
+		r.Header.Set(name, "test-"+field("id")(&input{Request: *r, doc: r.Body}))
+	}
+	return planned.proof.sign(r, settings, secret)
 }
 
 func (p *provider) NewPair() (public, private string) {

@@ -7,18 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 )
 
-// publicKind verifies senders that sign with a pair of keys and one header,
-// whose details the source's settings give: those of the kind hmac, without
-// algorithm and prefix. The key is pasted as hex, base64 or PEM.
-type publicKind struct {
-	provider
-
-	scheme publicScheme
-}
+// The kinds with a public key verify senders that sign with a pair of keys and
+// one header, whose details the source's settings give: those of the kind hmac,
+// without algorithm and prefix. The key is pasted as hex, base64 or PEM.
 
 var anyEd25519 = newPublicKind(Info{
 	Kind: "ed25519", Name: "Any Ed25519", Summary: "A public key, you pick the header",
@@ -30,7 +24,7 @@ var anyECDSA = newPublicKind(Info{
 	Words: "custom generic asymmetric elliptic",
 }, schemeECDSA)
 
-func newPublicKind(info Info, scheme publicScheme) *publicKind {
+func newPublicKind(info Info, scheme publicScheme) *provider {
 	info.Group, info.Settings = GroupGeneric, publicFields
 	info.Secret = SecretInfo{Name: "Public key", Public: true, From: "The sender’s, in hex, in base64, or as PEM."}
 	info.Timed, info.URLSigned = true, true
@@ -42,35 +36,37 @@ func newPublicKind(info Info, scheme publicScheme) *publicKind {
 	info.Protects = protectsUnknown
 	info.Key = KeyInfo{From: "the header that the settings name"}
 	info.Answer = "200 with the event’s id."
-	return &publicKind{
-		provider: provider{info: info, sample: sample{body: `{"id":"{id}","hello":"from the test console"}`}},
-		scheme:   scheme,
+	return &provider{
+		info:   info,
+		secret: publicProof{scheme: scheme, key: keyAny}.checkKey,
+		proof:  publicProof{scheme: scheme, key: keyBase64}, // for pairs alone: the plan has the rest
+		plan: func(raw json.RawMessage) (plan, error) {
+			chosen, err := planPublic(raw)
+			return plan{
+				proof: publicProof{
+					header: chosen.Header, encoding: chosen.proof.encoding, scheme: scheme, key: keyBase64,
+					signed: chosen.proof.signed, timeHeader: chosen.TimestampHeader, unit: inSeconds, idHeader: chosen.IDHeader,
+				},
+				events: chosen.events(), protects: chosen.protects(), idHeader: chosen.IDHeader,
+			}, err
+		},
+		sample: sample{body: `{"id":"{id}","hello":"from the test console"}`},
 	}
 }
 
 // publicFields are the settings as the form has them.
 var publicFields = slices.DeleteFunc(slices.Clone(hmacFields), func(s Setting) bool { return s.Name == "algorithm" || s.Name == "prefix" })
 
-// keyAny reads a key in whatever form it was pasted.
-var keyAny = keyForm{
-	words: "hex, base64 or PEM",
-	decode: func(text string) ([]byte, error) {
-		if raw, err := hex.DecodeString(text); err == nil {
-			return raw, nil
-		}
-		return decodePEMBody(text)
-	},
-	encode: base64.StdEncoding.EncodeToString,
-}
+// keyAny reads a key in whatever form it was pasted, and stores it as the base64
+// of its raw form.
+var keyAny = keyForm{words: "hex, base64 or PEM", decode: decodeAnyKey, encode: base64.StdEncoding.EncodeToString}
 
-// CheckSecret stores a public key as the base64 of its raw form.
-func (k *publicKind) CheckSecret(pasted string) (string, error) {
-	return publicProof{scheme: k.scheme, key: keyForm{keyAny.words, k.decodeKey, keyAny.encode}}.checkKey(pasted)
-}
-
-// decodeKey takes an Ed25519 key out of its SPKI, which some senders show.
-func (k *publicKind) decodeKey(text string) ([]byte, error) {
-	raw, err := keyAny.decode(text)
+// decodeAnyKey takes an Ed25519 key out of its SPKI, which some senders show.
+func decodeAnyKey(text string) ([]byte, error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		raw, err = decodePEMBody(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("decode the key: %w", err)
 	}
@@ -80,54 +76,4 @@ func (k *publicKind) decodeKey(text string) ([]byte, error) {
 		}
 	}
 	return raw, nil
-}
-
-func (k *publicKind) CheckSettings(raw json.RawMessage) error {
-	_, err := planPublic(raw)
-	return err
-}
-
-func (k *publicKind) Protects(raw json.RawMessage) string {
-	plan, err := planPublic(raw)
-	if err != nil {
-		return protectsUnknown
-	}
-	return plan.protects()
-}
-
-// proofOf is how requests are proven under the settings.
-func (k *publicKind) proofOf(plan hmacPlan) publicProof {
-	return publicProof{
-		header: plan.Header, encoding: plan.proof.encoding, scheme: k.scheme, key: keyBase64,
-		signed: plan.proof.signed, timeHeader: plan.TimestampHeader, unit: inSeconds, idHeader: plan.IDHeader,
-	}
-}
-
-func (k *publicKind) Verify(r Request, settings Settings, secrets []Secret) (Verified, error) {
-	plan, err := planPublic(settings.Raw)
-	if err != nil {
-		return Verified{}, unusable(err)
-	}
-	proven, err := k.proofOf(plan).prove(r, settings, secrets)
-	if err != nil {
-		return Verified{}, err
-	}
-	events := plan.events().read(&input{Request: r, doc: r.Body})
-	return Verified{Secret: proven.secret.ID, Skew: proven.skew, Events: events}, nil
-}
-
-func (k *publicKind) Unproven(Request) []Identity { return []Identity{{}} }
-
-func (k *publicKind) Sign(r *Request, settings Settings, secret string) error {
-	plan, err := planPublic(settings.Raw)
-	if err != nil {
-		return err
-	}
-	nameSample(r, http.CanonicalHeaderKey(plan.IDHeader))
-	return k.proofOf(plan).sign(r, settings, secret)
-}
-
-// NewPair makes a pair in the stored form.
-func (k *publicKind) NewPair() (public, private string) {
-	return publicProof{scheme: k.scheme, key: keyBase64}.newPair()
 }

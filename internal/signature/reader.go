@@ -35,6 +35,15 @@ type listPath struct{ names []string }
 
 func listAt(names ...string) *listPath { return &listPath{names} }
 
+// unproven returns the events of a request that is taken on a person's word: one
+// at least, since that is what the person says it is.
+func (e reader) unproven(r Request) []Identity {
+	if events := e.read(&input{Request: r, doc: r.Body}); len(events) > 0 {
+		return events
+	}
+	return []Identity{{}}
+}
+
 // read returns the events of a request. A body that does not hold the list is
 // one event: it may be of a new form, and is not to be lost.
 func (e reader) read(in *input) []Identity {

@@ -117,7 +117,7 @@ type Scheme interface {
 	Verify(Request, Settings, []Secret) (Verified, error)
 	// Unproven tells which events a request brings that nobody has proven: a
 	// person vouches for it.
-	Unproven(Request) []Identity
+	Unproven(Request, Settings) []Identity
 	// Protects says in one sentence for people what a signature under these
 	// settings covers: body, id, time, or none of them.
 	Protects(raw json.RawMessage) string

@@ -27,7 +27,7 @@ var standardWebhooks = &provider{
 	},
 	secret: checkWebhookKey,
 	proof:  webhooksProof{headersWebhook},
-	events: reader{id: provenID, kind: field("type")},
+	events: reader{id: header(headersWebhook.id), kind: field("type")},
 	sample: sample{header: map[string]string{headersWebhook.id: "msg_{id}"}, body: webhookSample},
 }
 

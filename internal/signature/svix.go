@@ -29,7 +29,7 @@ func svixCustomer(info Info, body string) *provider {
 		info:   info,
 		secret: checkWebhookKey,
 		proof:  webhooksProof{headersSvix, headersWebhook},
-		events: reader{id: provenID, kind: field("type")},
+		events: reader{id: firstOf(provenID, header(headersSvix.id), header(headersWebhook.id)), kind: field("type")},
 		sample: sample{header: map[string]string{headersSvix.id: "msg_{id}"}, body: body},
 	}
 }

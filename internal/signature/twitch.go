@@ -48,7 +48,7 @@ var twitch = &provider{
 	},
 	challenge: twitchChallenge,
 	events: reader{
-		id:   provenID,
+		id:   header(twitchPrefix + "Message-Id"),
 		kind: firstOf(header(twitchPrefix+"Subscription-Type"), field("subscription", "type")),
 	},
 	sample: sample{

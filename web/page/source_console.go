@@ -260,3 +260,8 @@ func (t ConsoleTrial) seen() string {
 	}
 	return "Sent in, it would stand on the source’s page, under “Requests that became no event”:"
 }
+
+// mend is what the page of the refused request would say is to be mended.
+func (v SourceConsole) mend() []string {
+	return SourceRequest{Source: v.Source, Cause: v.Tried.Cause}.mend()
+}

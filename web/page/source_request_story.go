@@ -42,10 +42,18 @@ func (v SourceRequest) next() []string {
 	switch {
 	case v.cut():
 		steps = append(steps, "Only the first part of the body was kept, so that this request cannot be accepted late: have it sent again.")
-	case v.Manages:
+	case v.Manages && v.proofFailed():
 		steps = append(steps, "If this request is real, accept it late once that is mended: it is checked anew, whatever time it was signed at.")
+	case v.Manages:
+		steps = append(steps, "If this request is real, accept it late.")
 	}
 	return steps
+}
+
+// proofFailed tells that something about its signature was wrong, beside its
+// time.
+func (v SourceRequest) proofFailed() bool {
+	return v.Cause == causeMissing || v.Cause == causeMalformed || v.Cause == causeMismatch
 }
 
 // mend says what may have to be mended.

@@ -42,7 +42,6 @@ var deeds = map[string]string{
 
 	"source.secret.await":   "let the next secret be taken by",
 	"source.secret.capture": "gave its secret to",
-	"request.accept":        "accepted a refused request of",
 
 	"event.redeliver":      "redelivered the event",
 	"event.process":        "had Rowlock decide again on",

@@ -155,10 +155,10 @@ func countsOf(c store.SourceCount) page.SourceCounts {
 }
 
 // refusals are the causes for which a request is refused.
-var refusals = []string{
-	signature.CodeMissing, signature.CodeMalformed, signature.CodeMismatch, signature.CodeTimestamp,
-	gateway.CauseAddress, gateway.CauseReplay,
-}
+var refusals = append(slices.Clone(signed), gateway.CauseAddress, gateway.CauseReplay)
+
+// signed are those that a signature is to blame for.
+var signed = []string{signature.CodeMissing, signature.CodeMalformed, signature.CodeMismatch, signature.CodeTimestamp}
 
 // valueOf is what a pointer points at, or the zero value.
 func valueOf[T any](p *T) (value T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/source/settings"
 	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/layout"
 	"github.com/rowlock/rowlock/web/page"
@@ -12,10 +13,7 @@ import (
 
 // addRequests adds a part of the list of requests that became no event.
 func (v *visit) addRequests(view *page.Source, s gateway.Source) error {
-	causes := []string{gateway.CauseDuplicate, gateway.CauseHandshake}
-	if view.Kind.Secret != "" {
-		causes = append(causes, refusals...)
-	}
+	causes := causesOf(view, s)
 	l := v.listing(view.Path, paramCause)
 	if cause := l.get(paramCause); slices.Contains(causes, cause) {
 		view.Cause = cause
@@ -38,6 +36,30 @@ func (v *visit) addRequests(view *page.Source, s gateway.Source) error {
 		})
 	}
 	return nil
+}
+
+// causesOf are the causes that requests to a source can have: of those that come
+// of a setting alone, the ones that it has or that occurred.
+func causesOf(view *page.Source, s gateway.Source) []string {
+	causes := []string{gateway.CauseDuplicate}
+	if view.BuiltIn() {
+		return causes
+	}
+	causes = append(causes, gateway.CauseHandshake)
+	if view.Kind.Secret != "" {
+		causes = append(causes, signed...)
+	}
+	chosen, err := settings.Split(s.Settings)
+	occurred := func(cause string) bool {
+		return slices.ContainsFunc(view.Counts.Rejected, func(c page.CauseCount) bool { return c.Cause == cause })
+	}
+	if err == nil && len(chosen.Addresses) > 0 || occurred(gateway.CauseAddress) {
+		causes = append(causes, gateway.CauseAddress)
+	}
+	if err == nil && chosen.ReplayGuard > 0 || occurred(gateway.CauseReplay) {
+		causes = append(causes, gateway.CauseReplay)
+	}
+	return causes
 }
 
 // showRequest is the page of one request that became no event.

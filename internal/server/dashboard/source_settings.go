@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -141,7 +142,7 @@ func settingFacts(s gateway.Source, manages bool) []page.Fact {
 		}
 	}
 	if kind.Timed {
-		facts = append(facts, page.Fact{Name: "Time tolerance", Value: firstText(chosen[settings.Tolerance], kind.Tolerance)})
+		facts = append(facts, page.Fact{Name: "Time tolerance", Value: cmp.Or(chosen[settings.Tolerance], kind.Tolerance)})
 	}
 	for _, common := range []struct {
 		name, label, unit string
@@ -157,15 +158,6 @@ func settingFacts(s gateway.Source, manages bool) []page.Fact {
 		}
 	}
 	return facts
-}
-
-func firstText(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // takeSource is take for the forms about sources.

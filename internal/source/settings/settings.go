@@ -53,9 +53,9 @@ func Split(raw json.RawMessage) (Chosen, error) {
 	own := members[:0]
 	seen := map[string]bool{}
 	for _, m := range members {
-		read, common := commonSettings[m.name]
+		read, ofEvery := ofEveryKind[m.name]
 		switch {
-		case !common:
+		case !ofEvery:
 			own = append(own, m)
 			continue
 		case seen[m.name]:

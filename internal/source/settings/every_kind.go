@@ -43,9 +43,9 @@ const (
 // Names lists them in the order of the form.
 func Names() []string { return []string{Tolerance, PublicURL, RateLimit, Addresses, ReplayGuard} }
 
-// commonSettings read the settings that every kind has. Their errors go on
+// ofEveryKind read the settings that every kind has. Their errors go on
 // after the setting's name.
-var commonSettings = map[string]func(*Chosen, json.RawMessage) error{
+var ofEveryKind = map[string]func(*Chosen, json.RawMessage) error{
 	Tolerance: func(c *Chosen, value json.RawMessage) (err error) {
 		c.Scheme.Tolerance, err = duration(value, MinTolerance, MaxTolerance)
 		return err

@@ -115,8 +115,8 @@ func (t Tx) lockToDelete(ctx context.Context, account gateway.AccountID, id gate
 }
 
 // CancelOpen cancels up to limit open deliveries of a deleted endpoint and
-// returns how many there were. Fewer than limit means that none is left; that
-// is noted, and from then on there is nothing to do.
+// returns how many there were. When none is left, that is noted, and from then on
+// there is nothing to do.
 //
 // The promise: nothing stays open at a deleted endpoint, and only there is
 // anything cancelled. The lane's lock keeps results from being recorded
@@ -137,48 +137,73 @@ func (t Tx) CancelOpen(ctx context.Context, account gateway.AccountID, id gatewa
 	if err != nil || tag.RowsAffected() == 0 {
 		return 0, wrap("turn off the lane's alarm", err)
 	}
-	cancelled := 0
-	for _, open := range []gateway.DeliveryStatus{gateway.DeliverySending, gateway.DeliveryPending} {
-		n, err := t.cancelOpen(ctx, account, id, open, limit-cancelled)
-		if err != nil {
-			return 0, err
-		}
-		cancelled += n
-	}
-	if cancelled == limit {
-		return cancelled, nil
+	cancelled, err := t.cancelOpen(ctx, account, id, limit)
+	if err != nil || cancelled == limit {
+		return cancelled, err
 	}
 	_, err = t.tx.Exec(ctx, `
 		UPDATE endpoints
 		SET emptied_at = now()
 		WHERE id = $1
 		  AND account_id = $2
-		  AND deleted_at IS NOT NULL`, id, account)
+		  AND deleted_at IS NOT NULL
+		  AND NOT EXISTS (SELECT FROM deliveries WHERE endpoint_id = $1 AND account_id = $2 AND status = 'pending')
+		  AND NOT EXISTS (SELECT FROM deliveries WHERE endpoint_id = $1 AND account_id = $2 AND status = 'sending')`, id, account)
 	return cancelled, wrap("note that nothing is open", err)
 }
 
-// cancelOpen cancels the oldest deliveries in a status, which is a literal: a
-// generic plan can use its partial index. See idRange for how rows are found
-// again by their ids.
-func (t Tx) cancelOpen(ctx context.Context, account gateway.AccountID, id gateway.EndpointID, status gateway.DeliveryStatus, limit int) (int, error) {
+// cancelOpen cancels the oldest open deliveries, fewer where others close some
+// meanwhile. Those of both statuses are locked by one statement, in the order of
+// their ids, as everybody does who changes several: one status after the other
+// would wait in a circle with who closes a day.
+func (t Tx) cancelOpen(ctx context.Context, account gateway.AccountID, id gateway.EndpointID, limit int) (int, error) {
+	open, err := t.oldestOpen(ctx, account, id, limit)
+	if err != nil || len(open) == 0 {
+		return 0, err
+	}
+	low, high := idRange(open)
 	tag, err := t.tx.Exec(ctx, `
 		WITH open AS (
-			SELECT id
-			FROM deliveries
-			WHERE endpoint_id = $1
-			  AND account_id = $2
-			  AND status = '`+string(status)+`'
-			ORDER BY id
-			LIMIT $3
-			FOR UPDATE
+			SELECT d.id
+			FROM unnest($1::uuid[]) o
+			CROSS JOIN LATERAL (
+				SELECT id
+				FROM deliveries
+				WHERE id = o
+				  AND id BETWEEN $2 AND $3
+				  AND account_id = $4
+				  AND status = ANY ($5)
+				FOR UPDATE
+			) d
 		)
 		UPDATE deliveries d
 		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
 		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
-		  AND d.id >= (SELECT id FROM open ORDER BY id LIMIT 1)
-		  AND d.id <= (SELECT id FROM open ORDER BY id DESC LIMIT 1)
-		  AND d.status = $4`, id, account, limit, string(status))
+		  AND d.id BETWEEN $2 AND $3
+		  AND d.status = ANY ($5)`, open, low, high, account, openStatuses)
 	return int(tag.RowsAffected()), wrap("cancel open deliveries", err)
+}
+
+// openStatuses are those of deliveries that are still to be sent.
+var openStatuses = []string{string(gateway.DeliveryPending), string(gateway.DeliverySending)}
+
+// oldestOpen finds an endpoint's oldest open deliveries. The statuses are
+// literals: a generic plan can use their partial indexes.
+func (t Tx) oldestOpen(ctx context.Context, account gateway.AccountID, id gateway.EndpointID, limit int) ([]gateway.DeliveryID, error) {
+	rows, err := t.tx.Query(ctx, `
+		SELECT id
+		FROM (
+			(SELECT id FROM deliveries WHERE endpoint_id = $1 AND account_id = $2 AND status = 'pending' ORDER BY id LIMIT $3)
+			UNION ALL
+			(SELECT id FROM deliveries WHERE endpoint_id = $1 AND account_id = $2 AND status = 'sending' ORDER BY id LIMIT $3)
+		) o
+		ORDER BY id
+		LIMIT $3`, id, account, limit)
+	if err != nil {
+		return nil, wrap("find open deliveries", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[gateway.DeliveryID])
+	return ids, wrap("find open deliveries", err)
 }
 
 // LeavingEndpoints returns deleted endpoints where something may still be open:

@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -74,4 +75,28 @@ func TestCompileTakesWhatPeopleWrite(t *testing.T) {
 			t.Errorf("%s: %v", filter, err)
 		}
 	}
+}
+
+// The race detector is what tells: whoever types a wrong name must not disturb
+// others, from the first expression on.
+func TestEnvironmentIsShared(t *testing.T) {
+	t.Parallel()
+	env, err := newEnvironment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, issues := env.Compile("[1].exists(n, n == 1)"); issues.Err() != nil {
+				t.Error(issues.Err())
+			}
+		})
+		all.Go(func() {
+			if _, issues := env.Compile("nobody"); issues.Err() == nil {
+				t.Error("a name that nobody gave is known")
+			}
+		})
+	}
+	all.Wait()
 }

@@ -49,9 +49,12 @@ const (
 )
 
 // environment is what all expressions are compiled in; it is made once.
-var environment = sync.OnceValues(func() (*cel.Env, error) {
+var environment = sync.OnceValues(newEnvironment)
+
+// newEnvironment makes an environment that may be used by many at once.
+func newEnvironment() (*cel.Env, error) {
 	text := cel.MapType(cel.StringType, cel.StringType)
-	return cel.NewEnv(
+	env, err := cel.NewEnv(
 		cel.Variable(varBody, cel.DynType),
 		cel.Variable(varHeaders, text),
 		cel.Variable(varQuery, text),
@@ -63,7 +66,15 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.OptionalTypes(),
 		cel.ParserExpressionSizeLimit(gateway.MaxFilterLength),
 	)
-})
+	if err != nil {
+		return nil, err
+	}
+	// The first name that is not known makes cel-go list those that are, and the
+	// checker reads that list unguarded (v0.33.2, checker.Env.cloneWithDecls): it
+	// is there before anybody shares the environment.
+	env.Compile("unknown")
+	return env, nil
+}
 
 // plan makes a checked expression runnable, for so many steps.
 func plan(env *cel.Env, checked *cel.Ast, steps uint64) (cel.Program, error) {

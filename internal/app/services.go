@@ -18,6 +18,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/decide"
@@ -48,6 +49,7 @@ type services struct {
 	decide    *decide.Service
 	deliver   *deliver.Service
 	operate   *operate.Service
+	claims    *claim.Service
 	retain    *retain.Service
 	workers   *river.Client[pgx.Tx]
 }
@@ -75,6 +77,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		UserAgent:    "Rowlock/" + o.Version,
 	})
 	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
+	v.claims = claim.New(claim.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
 	var committed func([]gateway.EventID)
 	if o.Roles.Worker {
@@ -89,6 +92,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	v.sources = source.New(source.Options{Store: s, Clock: c, Changed: v.accept.ForgetSources})
 	v.retain = retain.New(retain.Options{
 		Store: s, Clock: c, Log: o.Log, Retention: o.Config.Retention, DedupeWindow: o.Config.DedupeWindow,
+		ClaimRetention: o.Config.ClaimRetention,
 	})
 	var err error
 	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{

@@ -70,6 +70,7 @@ func (v *services) tasks(roles Roles) []task {
 		task{"drop days", retain.Every, v.retain.DropDays},
 		task{"prune keys", retain.PruneEvery, v.retain.PruneKeys},
 		task{"prune rollups", retain.Every, v.retain.PruneRollups},
+		task{"prune claims", retain.Every, v.retain.PruneClaims},
 		task{"prune dismissals", retain.Every, v.retain.PruneDismissals},
 		task{"prune sessions", account.PruneEvery, v.accounts.Prune},
 		task{"write alerts", notify.AlertEvery, v.notify.Alert},

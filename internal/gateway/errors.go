@@ -51,6 +51,10 @@ var (
 	ErrBodyReplayed = errors.New("body replayed")
 	// ErrAddressNotAllowed: the sender's address is not one that the source takes.
 	ErrAddressNotAllowed = errors.New("address not allowed")
+	// ErrClaimInProgress: somebody else holds the claim; see ClaimHeldError.
+	ErrClaimInProgress = errors.New("claim in progress")
+	// ErrFenceStale: the claim is no longer the caller's.
+	ErrFenceStale = errors.New("fence is stale")
 	// ErrRateLimited: too many calls in the time; see RateLimitedError.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrOverloaded: the queue is full; nothing was stored.

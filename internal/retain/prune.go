@@ -53,6 +53,13 @@ func (s *Service) PruneRollups(ctx context.Context) error {
 	return inBatches(func() (int64, error) { return s.Store.PruneRollups(ctx, before, batch) })
 }
 
+// PruneClaims forgets claims of the ledger that ended longer ago than they are
+// kept.
+func (s *Service) PruneClaims(ctx context.Context) error {
+	before := s.Clock.Now().Add(-s.ClaimRetention)
+	return inBatches(func() (int64, error) { return s.Store.PruneClaims(ctx, before, batch) })
+}
+
 // PruneDismissals deletes what was said of failures that are older than the
 // retention.
 func (s *Service) PruneDismissals(ctx context.Context) error {

@@ -35,6 +35,8 @@ type Options struct {
 	Retention time.Duration
 	// DedupeWindow is how long event keys are remembered.
 	DedupeWindow time.Duration
+	// ClaimRetention is how long claims of the ledger are kept that have ended.
+	ClaimRetention time.Duration
 }
 
 // Service keeps and drops.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/decide"
@@ -112,7 +113,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	return server.Deps{
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
-		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate,
+		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
 		Endpoints: endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
 		Sources:   source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
 		Notify:    mails, Retention: 720 * time.Hour,

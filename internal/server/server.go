@@ -17,6 +17,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
@@ -64,6 +65,7 @@ type Deps struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Claims    *claim.Service
 	Operate   *operate.Service
 	Notify    *notify.Service
 

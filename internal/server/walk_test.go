@@ -91,9 +91,10 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	attempt := n.must(200, http.MethodPost, "/endpoints/billing/test", nil)
 	key := text(n.must(201, http.MethodPost, "/api-keys", object{"name": "ci", "scopes": []string{"publish"}}), "id")
 	operation := n.must(202, http.MethodPost, "/endpoints/billing/recover", object{"since": "2026-01-01T00:00:00Z"})
+	claim := n.must(201, http.MethodPost, "/claims", object{"scope": "mails", "key": "k", "lease": "1h"})
 	return world{n, map[string]string{
-		"operations": text(operation, "id"),
-		"endpoints":  text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
+		"claims": text(claim, "id"), "operations": text(operation, "id"),
+		"endpoints": text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
 		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
@@ -147,6 +148,13 @@ var bodies = map[string]string{
 	"dismissFailures":    `{"status_code":599}`,
 	"restoreFailures":    `{"status_code":599}`,
 
+	"claim":         `{"scope":"mails","key":"k2","lease":"1h"}`,
+	"completeClaim": `{"fence":1}`,
+	"releaseClaim":  `{"fence":1}`,
+	"extendClaim":   `{"fence":1,"lease":"1h"}`,
+	"reclaimClaim":  `{"reason":"x"}`,
+	"resolveClaim":  `{"fence":1,"reason":"x"}`,
+
 	"extendEndpointSecret": `{"overlap":"24h"}`,
 	"recoverEndpoint":      `{"since":"2026-01-01T00:00:00Z"}`,
 	"redeliverDeliveries":  `{"status":"failed"}`,
@@ -192,7 +200,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)

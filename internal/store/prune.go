@@ -12,6 +12,7 @@ import (
 const (
 	pruneKeysLock    = 0x6b657973       // "keys"
 	pruneRollupsLock = 0x726f6c6c757073 // "rollups"
+	pruneClaimsLock  = 0x636c61696d73   // "claims"
 )
 
 // KeyPartitions is how many parts event_keys has; the schema says the same.

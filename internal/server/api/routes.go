@@ -31,6 +31,7 @@ const (
 	tagAttempts   = "Attempts"
 	tagFailures   = "Failures"
 	tagSources    = "Sources"
+	tagClaims     = "Claims"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -42,6 +43,7 @@ var tags = []*huma.Tag{
 	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
 	{Name: tagFailures, Description: "Deliveries that failed, in groups of one endpoint and one cause."},
 	{Name: tagSources, Description: "Where providers send to."},
+	{Name: tagClaims, Description: "The ledger of what is done once: who holds a key, and what was done. Claim before a side effect that cannot share a transaction with a table of your own, complete after it."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
@@ -55,6 +57,7 @@ func (a *API) addRoutes() {
 	a.addDeliveryRoutes()
 	a.addFailureRoutes()
 	a.addSourceRoutes()
+	a.addClaimRoutes()
 	a.addOperationRoutes()
 	a.addKeyRoutes()
 }

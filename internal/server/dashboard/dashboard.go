@@ -13,6 +13,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
@@ -31,6 +32,7 @@ type Options struct {
 	Deliver   *deliver.Service
 	Endpoints *endpoint.Service
 	Sources   *source.Service
+	Claims    *claim.Service
 	Operate   *operate.Service
 	Notify    *notify.Service
 	// Now is the node's corrected clock.

@@ -40,6 +40,9 @@ const (
 	BodyReplayed      Code = "body_replayed"
 	AddressNotAllowed Code = "address_not_allowed"
 
+	ClaimInProgress Code = "claim_in_progress"
+	FenceStale      Code = "fence_stale"
+
 	Expired        Code = "expired"
 	PayloadDeleted Code = "payload_deleted"
 
@@ -105,6 +108,8 @@ var Meanings = []Meaning{
 	{SecretEnded, http.StatusConflict, "The secret has ended", "Nothing is signed with it any more, and nothing will be. Rotate to another one."},
 	{SecretEndless, http.StatusConflict, "The secret has no end", "It signs until it is rotated: there is no end to put off."},
 	{LimitReached, http.StatusConflict, "Limit reached", "The account has as many of these as it may."},
+	{ClaimInProgress, http.StatusConflict, "Somebody else holds the claim", "Try again after the time in Retry-After: by then it is done, released, or its lease has ended."},
+	{FenceStale, http.StatusConflict, "The claim is not yours any more", "Your lease ended and somebody else claimed it, or a person stepped in. Do not do the work: read the claim to see how it stands."},
 	{Expired, http.StatusGone, "Expired", "The object's retention is over."},
 	{PayloadDeleted, http.StatusGone, "The payload was deleted", "The event is there; its payload was deleted and cannot be had back."},
 	{PayloadTooLarge, http.StatusRequestEntityTooLarge, "Too large", "Send less: put large things elsewhere and their address into the data."},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/signature"
@@ -55,6 +56,8 @@ var bySentinel = []struct {
 	{gateway.ErrRequestCut, RequestCut},
 	{gateway.ErrBodyReplayed, BodyReplayed},
 	{gateway.ErrAddressNotAllowed, AddressNotAllowed},
+	{gateway.ErrClaimInProgress, ClaimInProgress},
+	{gateway.ErrFenceStale, FenceStale},
 	{body.ErrTimeout, RequestTimeout},
 	{body.ErrBroken, BadRequest},
 }
@@ -88,6 +91,9 @@ func fromDetailed(err error) *Problem {
 	}
 	if e, ok := errors.AsType[*accept.RateLimitedError](err); ok {
 		return rateLimited(e)
+	}
+	if e, ok := errors.AsType[*claim.HeldError](err); ok {
+		return New(ClaimInProgress, "").RetryAfter(e.Left)
 	}
 	if e, ok := errors.AsType[*body.TooLargeError](err); ok {
 		return New(PayloadTooLarge, fmt.Sprintf("The body is larger than %d bytes, which is the limit.", e.Limit))

@@ -17,6 +17,8 @@ var (
 	ErrPayloadGone = errors.New("payload deleted")
 	// ErrUIDTaken: another object of the account has this uid.
 	ErrUIDTaken = errors.New("uid is taken")
+	// ErrNameTaken: the account has declared an event type of this name.
+	ErrNameTaken = errors.New("name is taken")
 	// ErrEmailTaken: another user has this address.
 	ErrEmailTaken = errors.New("email is taken")
 	// ErrBuiltIn: the object is part of the product and cannot be changed.

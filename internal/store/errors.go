@@ -20,6 +20,7 @@ var byConstraint = map[string]error{
 	"sources_uid_key":   gateway.ErrUIDTaken,
 	"endpoints_uid_key": gateway.ErrUIDTaken,
 	"users_email_key":   gateway.ErrEmailTaken,
+	"event_types_pkey":  gateway.ErrNameTaken,
 }
 
 // wrap says what was being done, and turns what the database said into what

@@ -63,6 +63,22 @@ func (x *explained) editing() []call {
 			}
 			return tx.EndSourceSecrets(ctx, account, x.source, overlap, added.ID)
 		}),
+		done("event type", func(ctx context.Context, tx store.Tx) error {
+			declared, err := tx.CreateEventType(ctx, account, gateway.EventType{Name: "declared", OnDoubt: gateway.OnDoubtHold}, 10)
+			if err == nil {
+				_, err = tx.LockEventType(ctx, account, declared.Name)
+			}
+			if err == nil {
+				_, err = tx.UpdateEventType(ctx, account, declared)
+			}
+			if err == nil {
+				_, err = tx.SingleFire(ctx, account, []string{declared.Name})
+			}
+			if err == nil {
+				err = tx.DeleteEventType(ctx, account, declared.Name)
+			}
+			return err
+		}),
 		done("dismiss and restore", func(ctx context.Context, tx store.Tx) error {
 			d := store.Dismissal{EndpointID: x.endpoint, Cause: gateway.Cause{StatusCode: 500}, Until: x.now}
 			_, err := tx.Dismiss(ctx, account, gateway.ActorRowlock, "known", []store.Dismissal{d})

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -85,6 +86,17 @@ func (x *explained) ownerReads() []call {
 		only("sources", func(ctx context.Context) ([]gateway.Source, error) {
 			return x.Sources(ctx, account, store.Page[gateway.SourceID]{Limit: listed})
 		}),
+		only("event type", func(ctx context.Context) (gateway.EventType, error) {
+			t, err := x.EventType(ctx, account, "declared")
+			if errors.Is(err, gateway.ErrNotFound) {
+				err = nil
+			}
+			return t, err
+		}),
+		only("event types", func(ctx context.Context) ([]gateway.EventType, error) {
+			return x.EventTypes(ctx, account, "", listed)
+		}),
+		only("declared types", func(ctx context.Context) ([]store.DeclaredType, error) { return x.DeclaredTypes(ctx, account) }),
 		only("source's secrets", func(ctx context.Context) ([]gateway.Secret, error) { return x.SourceSecrets(ctx, account, x.source) }),
 		only("built-in source", func(ctx context.Context) (gateway.SourceID, error) { return x.APISource(ctx, account) }),
 		inTx("built-in source in a transaction", func(ctx context.Context, tx store.Tx) (gateway.SourceID, error) {

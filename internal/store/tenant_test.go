@@ -40,6 +40,7 @@ func newStrange(t *testing.T) strange {
 	together, _ := b.together(t, source.ID, gateway.RequestID(b.clock.NewID()), 2)
 	b.in(t, func(tx store.Tx) error { return tx.AwaitCapture(t.Context(), b.account, source.ID, time.Hour) })
 	b.exec(t, 1, `UPDATE sources SET updated_at = created_at WHERE id = $1`, source.ID)
+	b.declare(t, gateway.EventType{Name: "theirs"})
 	b.account = b.newAccount(t, "other")
 	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID, request: refused.ID, together: together[0].Event}
 }
@@ -157,6 +158,21 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 			}
 			return err
 		},
+		"EventType":       func(store.Tx) error { _, err := b.EventType(ctx, b.account, "theirs"); return err },
+		"LockEventType":   func(tx store.Tx) error { _, err := tx.LockEventType(ctx, b.account, "theirs"); return err },
+		"DeleteEventType": func(tx store.Tx) error { return tx.DeleteEventType(ctx, b.account, "theirs") },
+		"UpdateEventType": func(tx store.Tx) error {
+			_, err := tx.UpdateEventType(ctx, b.account, gateway.EventType{Name: "theirs", SingleFire: true, OnDoubt: gateway.OnDoubtHold})
+			return err
+		},
+		"SingleFire": func(tx store.Tx) error {
+			found, err := tx.SingleFire(ctx, b.account, []string{"theirs"})
+			return no(len(found) > 0, err)
+		},
+		"DeclaredTypes": func(store.Tx) error {
+			found, err := b.DeclaredTypes(ctx, b.account)
+			return no(len(found) > 0, err)
+		},
 		"SourceSecrets": func(store.Tx) error {
 			live, err := b.SourceSecrets(ctx, b.account, b.source)
 			return no(len(live) > 0, err)
@@ -174,6 +190,7 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 	touched := b.count(t, `
 		SELECT (SELECT count(*) FROM endpoints WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
 		     + (SELECT count(*) FROM sources WHERE updated_at <> created_at OR deleted_at IS NOT NULL)
+		     + (SELECT count(*) FROM event_types WHERE updated_at <> created_at OR single_fire)
 		     + (SELECT count(*) FROM requests WHERE accepted_at IS NOT NULL)
 		     + (SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL)
 		     + (SELECT count(*) FROM failure_digests WHERE told_at IS NOT NULL)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/rowlock/rowlock/internal/egress"
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // Code is the stable, machine-readable name of a problem.
@@ -21,6 +22,7 @@ const (
 	RequestTimeout   Code = "request_timeout"
 
 	UIDTaken         Code = "uid_taken"
+	NameTaken        Code = "name_taken"
 	EmailTaken       Code = "email_taken"
 	BuiltIn          Code = "built_in"
 	DeliveryInFlight Code = "delivery_in_flight"
@@ -52,6 +54,8 @@ const (
 	Invalid       Code = "invalid"
 	InvalidCursor Code = "invalid_cursor"
 	TypeReserved  Code = "type_reserved"
+	SubjectNeeded Code = gateway.CodeSubjectRequired
+	SchemaBroken  Code = gateway.CodeSchemaViolated
 	KeyReused     Code = "idempotency_key_reused"
 	TooManyEvents Code = "too_many_events"
 	RateLimited   Code = "rate_limited"
@@ -92,6 +96,7 @@ var Meanings = []Meaning{
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed", "The Allow header lists the methods of this path."},
 	{RequestTimeout, http.StatusRequestTimeout, "The body did not arrive in time", "Send it again, faster."},
 	{UIDTaken, http.StatusConflict, "The uid is taken", "Another object of the account has this uid. Choose another."},
+	{NameTaken, http.StatusConflict, "The name is taken", "An event type of this name is declared already: change it, or choose another name."},
 	{EmailTaken, http.StatusConflict, "The address is taken", "Another user has this address."},
 	{BuiltIn, http.StatusConflict, "Built in", "The object is part of the product: it can be read, and nothing else."},
 	{AlreadyAccepted, http.StatusConflict, "Already taken in", "The request is an event already, or is none that could be one."},
@@ -117,6 +122,8 @@ var Meanings = []Meaning{
 	{Invalid, http.StatusUnprocessableEntity, "The request is not valid", "The errors say what is wrong, and where."},
 	{InvalidCursor, http.StatusUnprocessableEntity, "Not a cursor of this list", "Use next_cursor of the same list as it came, or begin without one."},
 	{TypeReserved, http.StatusUnprocessableEntity, "The event type is reserved", "Types that begin with rowlock. are Rowlock's own. Choose another."},
+	{SubjectNeeded, http.StatusUnprocessableEntity, "The subject is missing", "Events of a single-fire type reach an endpoint once for each subject: say what the event is about."},
+	{SchemaBroken, http.StatusUnprocessableEntity, "The data breaks the type's schema", "The errors say where. Mend the data, or the schema of the event type."},
 	{egress.CodeURLInvalid, http.StatusUnprocessableEntity, "Not a URL", "Give a whole address, such as https://example.com/hooks."},
 	{egress.CodeURLScheme, http.StatusUnprocessableEntity, "The URL's scheme", "Begin it with https:// or http://."},
 	{egress.CodeURLHost, http.StatusUnprocessableEntity, "The URL's host", "Name a host that can exist."},

@@ -39,6 +39,7 @@ var bySentinel = []struct {
 	{gateway.ErrExpired, Expired},
 	{gateway.ErrPayloadGone, PayloadDeleted},
 	{gateway.ErrUIDTaken, UIDTaken},
+	{gateway.ErrNameTaken, NameTaken},
 	{gateway.ErrEmailTaken, EmailTaken},
 	{gateway.ErrBuiltIn, BuiltIn},
 	{gateway.ErrKeyReused, KeyReused},

@@ -62,6 +62,10 @@ func (v *services) tasks(roles Roles) []task {
 			_, err := v.deliver.RepairLanes(ctx)
 			return err
 		}},
+		task{"tell of claims in doubt", deliver.DoubtEvery, func(ctx context.Context) error {
+			_, err := v.deliver.TellInDoubt(ctx)
+			return err
+		}},
 		task{"hand on what stalled", deliver.RepairEvery, v.deliver.HandOnStalled},
 		task{"release held events", deliver.RepairEvery, v.sources.ReleaseHeld},
 		task{"empty deleted endpoints", endpoint.EmptyEvery, v.endpoints.EmptyDeleted},

@@ -58,6 +58,11 @@ func (s *Service) stepIn(ctx context.Context, account gateway.AccountID, actor g
 			}
 			return gateway.ErrStateChanged
 		}
+		if c.IsSingleFire() {
+			if err := tx.SettleWaiting(ctx, c); err != nil {
+				return err
+			}
+		}
 		detail := fmt.Sprintf("%s, fence %d: %s", c.Scope, c.Fence, reason)
 		return tx.Audit(ctx, account, actor, action, id.String(), detail, s.Clock.NewID())
 	})

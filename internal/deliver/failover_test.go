@@ -268,7 +268,7 @@ func TestRedeliveredToADisabledHeadWaits(t *testing.T) {
 	id := b.publish(t, head, 1)[0]
 	b.untilStatus(t, id, gateway.DeliveryFailed)
 	b.untilReleased(t, head)
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.publish(t, head, 1)

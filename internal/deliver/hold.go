@@ -52,6 +52,8 @@ type hold struct {
 	unrecorded []*sent
 	// mayHaveMore tells that the last take was not the end of what is due.
 	mayHaveMore bool
+	// owes tells that the last turn ended claims, and left taking to the next.
+	owes bool
 	// nextLook is when to look for due work without being told. nextDue is the
 	// earliest retry that this hold has recorded; zero is none.
 	nextLook, nextDue time.Time
@@ -116,7 +118,9 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 				continue
 			}
 		}
-		h.wait(ctx)
+		if !h.owes {
+			h.wait(ctx)
+		}
 	}
 	if h.uncertain {
 		return true, h.abandon(ctx)

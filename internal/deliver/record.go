@@ -28,6 +28,9 @@ func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
 		return err
 	}
 	h.noteFailed(results, changed)
+	if err := h.endClaims(ctx, tx); err != nil {
+		return err
+	}
 	var tally store.Stats
 	for i := range results {
 		r := &results[i]

@@ -20,11 +20,19 @@ var errRefused = errors.New("refused by the guard")
 // The delivery's present state is returned in any case. Errors: gateway.
 // ErrDeliveryChanged when it is not what the presser saw, ErrDeliveryInFlight
 // while it is being sent, ErrPayloadGone, ErrNotActive when its endpoint was
-// deleted, ErrAttemptsUsedUp.
-func (s *Service) Redeliver(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int) (gateway.Delivery, error) {
+// deleted, ErrAttemptsUsedUp; of a single-fire type ErrClaimDone when the
+// receiver has confirmed the fact, and ErrClaimInProgress while it may be in the
+// air. override is why a confirmed fact is to be sent all the same; empty for
+// no.
+func (s *Service) Redeliver(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int, override string) (gateway.Delivery, error) {
+	if override != "" {
+		if err := gateway.CheckOverride(override); err != nil {
+			return gateway.Delivery{}, err
+		}
+	}
 	var now gateway.Delivery
 	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
-		now, err = s.reopen(ctx, tx, account, actor, id, ifAttempts)
+		now, err = s.reopen(ctx, tx, account, actor, id, ifAttempts, override)
 		return err
 	})
 	switch {
@@ -39,7 +47,7 @@ func (s *Service) Redeliver(ctx context.Context, account gateway.AccountID, acto
 // reopen is the transaction of one redelivery. The lane is woken first: every
 // transaction locks a lane before its deliveries, and a deletion of the
 // endpoint waits for it.
-func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int) (gateway.Delivery, error) {
+func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, id gateway.DeliveryID, ifAttempts *int, override string) (gateway.Delivery, error) {
 	before, err := tx.DeliveryInTx(ctx, account, id)
 	if err != nil {
 		return before, err
@@ -51,7 +59,7 @@ func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.Accou
 	if err := tx.WakeLane(ctx, account, before.EndpointID); err != nil {
 		return before, err
 	}
-	reopened, err := tx.Reopen(ctx, account, id, seen, gateway.TriggerManual)
+	reopened, err := tx.Reopen(ctx, account, id, seen, gateway.TriggerManual, override != "")
 	if err != nil {
 		return before, err
 	}
@@ -62,7 +70,7 @@ func (s *Service) reopen(ctx context.Context, tx store.Tx, account gateway.Accou
 	case !reopened:
 		return now, errRefused
 	}
-	if err := tx.Audit(ctx, account, actor, "delivery.redeliver", id.String(), "", s.Clock.NewID()); err != nil {
+	if err := tx.Audit(ctx, account, actor, "delivery.redeliver", id.String(), override, s.Clock.NewID()); err != nil {
 		return now, err
 	}
 	return now, tx.Enqueue(ctx, job.Deliver{AccountID: account, EndpointID: now.EndpointID})
@@ -82,7 +90,28 @@ func (s *Service) whyNotReopened(ctx context.Context, account gateway.AccountID,
 		return gateway.ErrAttemptsUsedUp
 	case ifAttempts != nil && now.Attempts != *ifAttempts:
 		return gateway.ErrDeliveryChanged
-	case now.Status == gateway.DeliverySending, now.Status == gateway.DeliveryHeld:
+	case now.ClaimID != nil:
+		return s.whyNotClaimed(ctx, account, now)
+	}
+	return notReopened(now)
+}
+
+// whyNotClaimed tells what a claim keeps a delivery from, if it does.
+func (s *Service) whyNotClaimed(ctx context.Context, account gateway.AccountID, now gateway.Delivery) error {
+	claim, err := s.Store.Claim(ctx, account, *now.ClaimID)
+	switch {
+	case err != nil:
+		return err
+	case claim.State == gateway.ClaimDone:
+		return gateway.ErrClaimDone
+	case claim.State == gateway.ClaimInProgress && now.Status != gateway.DeliverySending:
+		return gateway.ErrClaimInProgress
+	}
+	return notReopened(now)
+}
+
+func notReopened(now gateway.Delivery) error {
+	if now.Status == gateway.DeliverySending || now.Status == gateway.DeliveryHeld {
 		return gateway.ErrDeliveryInFlight
 	}
 	return gateway.ErrDeliveryChanged
@@ -122,7 +151,7 @@ func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.
 		return nil, err
 	}
 	for _, d := range slices.Backward(deliveries) {
-		if _, err := tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual); err != nil {
+		if _, err := tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual, false); err != nil {
 			return nil, err
 		}
 	}

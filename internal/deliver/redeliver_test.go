@@ -28,7 +28,7 @@ func TestRedeliver(t *testing.T) {
 	b := newBundle(t)
 	r := newReceiver(t, status(400, 200))
 	_, id := b.failed(t, r)
-	now, err := b.Redeliver(t.Context(), b.account, actor, id, nil)
+	now, err := b.Redeliver(t.Context(), b.account, actor, id, nil, "")
 	if err != nil || now.Status != gateway.DeliveryPending || now.Attempts != 1 {
 		t.Fatalf("redeliver: %+v, %v", now, err)
 	}
@@ -54,7 +54,7 @@ func TestRedeliverStartsTheSchedule(t *testing.T) {
 	e := b.endpoint(t, r.URL, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{soon} })
 	id := b.publish(t, e, 1)[0]
 	b.untilStatus(t, id, gateway.DeliveryFailed)
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	pgtest.Until(t, "the second round is over", func() bool {
@@ -73,7 +73,7 @@ func TestRedeliverAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			_, err := b.Redeliver(t.Context(), b.account, actor, id, &seen)
+			_, err := b.Redeliver(t.Context(), b.account, actor, id, &seen, "")
 			if err != nil && !errors.Is(err, gateway.ErrDeliveryChanged) && !errors.Is(err, gateway.ErrDeliveryInFlight) {
 				t.Errorf("redeliver: %v", err)
 			}
@@ -85,7 +85,7 @@ func TestRedeliverAtOnce(t *testing.T) {
 	if n := len(r.requests()); n != 2 {
 		t.Errorf("%d requests, want one new", n)
 	}
-	now, err := b.Redeliver(t.Context(), b.account, actor, id, &seen)
+	now, err := b.Redeliver(t.Context(), b.account, actor, id, &seen, "")
 	if !errors.Is(err, gateway.ErrDeliveryChanged) || now.Status != gateway.DeliveryDelivered || now.Attempts != 2 {
 		t.Errorf("a late press: %+v, %v", now, err)
 	}
@@ -98,7 +98,7 @@ func TestRedeliverWhatWaits(t *testing.T) {
 	id := b.publish(t, e, 1)[0]
 	b.untilAttempts(t, id, 1)
 	b.untilReleased(t, e)
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.untilStatus(t, id, gateway.DeliveryDelivered)
@@ -110,7 +110,7 @@ func TestRedeliverWakesASleepingLane(t *testing.T) {
 	b := newBundle(t)
 	_, id := b.failed(t, newReceiver(t, status(400, 200)))
 	b.exec(t, `UPDATE lanes SET sleep_until = now() + interval '1 h', wake_at = now() + interval '1 h'`)
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.untilStatus(t, id, gateway.DeliveryDelivered)
@@ -126,7 +126,7 @@ func TestRedeliverWhatIsInTheAir(t *testing.T) {
 	r.until(t, 1)
 	for _, state := range []func(*testing.T, gateway.Endpoint){func(*testing.T, gateway.Endpoint) {}, b.pause} {
 		state(t, e)
-		now, err := b.Redeliver(t.Context(), b.account, actor, id, nil)
+		now, err := b.Redeliver(t.Context(), b.account, actor, id, nil, "")
 		if !errors.Is(err, gateway.ErrDeliveryInFlight) || now.ID != id || now.Attempts != 1 {
 			t.Errorf("redeliver: %+v, %v", now, err)
 		}
@@ -142,21 +142,21 @@ func TestRedeliverRefused(t *testing.T) {
 	_, id := b.failed(t, r)
 	event := b.delivery(t, id).EventID
 	other, seven := b.newAccount(t, "other"), 7
-	if _, err := b.Redeliver(t.Context(), other, actor, id, nil); !errors.Is(err, gateway.ErrNotFound) {
+	if _, err := b.Redeliver(t.Context(), other, actor, id, nil, ""); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("another account: %v", err)
 	}
-	if now, err := b.Redeliver(t.Context(), b.account, actor, id, &seven); !errors.Is(err, gateway.ErrDeliveryChanged) || now.Attempts != 1 {
+	if now, err := b.Redeliver(t.Context(), b.account, actor, id, &seven, ""); !errors.Is(err, gateway.ErrDeliveryChanged) || now.Attempts != 1 {
 		t.Errorf("another number seen: %+v, %v", now, err)
 	}
 	b.exec(t, `UPDATE deliveries SET attempts = $2 WHERE id = $1`, id, gateway.MaxAttempts)
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); !errors.Is(err, gateway.ErrAttemptsUsedUp) {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); !errors.Is(err, gateway.ErrAttemptsUsedUp) {
 		t.Errorf("attempts used up: %v", err)
 	}
 	b.exec(t, `UPDATE deliveries SET attempts = 1 WHERE id = $1`, id)
 	if err := b.DeletePayload(t.Context(), b.account, actor, event); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); !errors.Is(err, gateway.ErrPayloadGone) {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); !errors.Is(err, gateway.ErrPayloadGone) {
 		t.Errorf("payload gone: %v", err)
 	}
 	if _, err := b.RedeliverEvent(t.Context(), b.account, actor, event, nil); !errors.Is(err, gateway.ErrPayloadGone) {
@@ -177,7 +177,7 @@ func TestRedeliverToADeletedEndpoint(t *testing.T) {
 	e, id := b.failed(t, newReceiver(t, status(400)))
 	event := b.delivery(t, id).EventID
 	b.in(t, func(tx store.Tx) error { return tx.DeleteEndpoint(t.Context(), b.account, e.ID) })
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); !errors.Is(err, gateway.ErrNotActive) {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); !errors.Is(err, gateway.ErrNotActive) {
 		t.Errorf("redeliver: %v", err)
 	}
 	if _, err := b.RedeliverEvent(t.Context(), b.account, actor, event, &e.ID); !errors.Is(err, gateway.ErrNotFound) {
@@ -310,7 +310,7 @@ func TestRedeliverWhatWasCancelledInTheAir(t *testing.T) {
 	if _, err := b.Cancel(t.Context(), b.account, actor, id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil); err != nil {
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	r.until(t, 2)
@@ -369,7 +369,7 @@ func TestOneConnectionIsEnough(t *testing.T) {
 	event, wrong := b.delivery(t, id).EventID, 7
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	if _, err := b.Redeliver(ctx, b.account, actor, id, &wrong); !errors.Is(err, gateway.ErrDeliveryChanged) {
+	if _, err := b.Redeliver(ctx, b.account, actor, id, &wrong, ""); !errors.Is(err, gateway.ErrDeliveryChanged) {
 		t.Errorf("redeliver: %v", err)
 	}
 	if _, err := b.RedeliverEvent(ctx, b.account, actor, event, &e.ID); err != nil {

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,16 @@ type sent struct {
 	// own events.
 	eventType string
 	ownEvent  bool
+	// claim is what it was sent under; nil for a type that is not single-fire.
+	claim *store.WonClaim
 	// cancelled: we stopped it ourselves, which is no result.
 	cancelled bool
 	// slow is how its slot was counted.
 	slow bool
 }
+
+// holdsClaim tells whether a claim has to be ended with it.
+func (r *sent) holdsClaim() bool { return r.claim != nil && !r.claim.Overridden }
 
 // start sends what was taken, each in a goroutine that reports to the hold.
 func (h *hold) start(taken []store.Taken) {
@@ -47,15 +53,18 @@ func (h *hold) start(taken []store.Taken) {
 
 // send makes one attempt and tells what follows from it.
 func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target, t store.Taken) *sent {
-	r := &sent{eventType: t.EventType, ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix)}
-	if t.Body == nil {
-		r.Result = store.Result{
-			Attempt: gateway.Attempt{DeliveryID: t.ID, N: t.N, EventID: t.EventID}, Status: gateway.DeliveryCancelled, NoAttempt: true,
-		}
+	r := &sent{eventType: t.EventType, ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix), claim: t.Claim}
+	timeout := s.sendTime(target, t.Claim)
+	switch {
+	case t.Body == nil:
+		r.Result = notSent(t, gateway.DeliveryCancelled, time.Time{})
+		return r
+	case timeout <= 0:
+		r.Result = notSent(t, gateway.DeliveryPending, s.Clock.Now())
 		return r
 	}
 	attempt, answer, cancelled := s.attempt(ctx, target, attemptInput{
-		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body,
+		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body, claim: t.Claim, timeout: timeout,
 	})
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = lane.AccountID, lane.EndpointID, t.Trigger
 	policy := gateway.RetryPolicy{Schedule: s.schedule(target), StopOn: target.StopOn}
@@ -67,6 +76,13 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 	r.Result = store.Result{Attempt: attempt, Status: status, NextAttemptAt: next}
 	r.answer, r.cancelled = answer, cancelled
 	return r
+}
+
+// notSent is the result of what was taken and not sent.
+func notSent(t store.Taken, status gateway.DeliveryStatus, next time.Time) store.Result {
+	return store.Result{
+		Attempt: gateway.Attempt{DeliveryID: t.ID, N: t.N, EventID: t.EventID}, Status: status, NextAttemptAt: next, NoAttempt: true,
+	}
 }
 
 func (s *Service) schedule(target store.Target) []time.Duration {
@@ -83,6 +99,10 @@ type attemptInput struct {
 	n             int
 	eventType     string
 	headers, body []byte
+	// claim is what it goes out under; nil for a type that is not single-fire.
+	claim *store.WonClaim
+	// timeout is the endpoint's where it is zero.
+	timeout time.Duration
 }
 
 // attempt signs and sends once. cancelled tells that we stopped it.
@@ -94,10 +114,7 @@ func (s *Service) attempt(ctx context.Context, target store.Target, in attemptIn
 		return a, gateway.Answer{Outcome: a.Outcome}, false
 	}
 	a.RequestHeaders = shownHeaders(header, target)
-	timeout := target.Timeout
-	if timeout == 0 {
-		timeout = s.Timeout
-	}
+	timeout := cmp.Or(in.timeout, s.timeout(target))
 	result := s.Egress.Send(ctx, egress.Request{URL: target.URL, Header: header, Body: in.body, Timeout: timeout})
 	a.Duration, a.Timing = result.Took, result.Timing
 	a.Outcome, a.ErrorKind, a.Detail, a.StatusCode = result.Outcome, result.Kind, plain(result.Detail), result.Status
@@ -127,6 +144,10 @@ func (s *Service) header(target store.Target, in attemptInput, now time.Time) (h
 	header.Set("Webhook-Timestamp", strconv.FormatInt(unix, 10))
 	header.Set("Webhook-Signature", signature.Sign(keys, id, unix, in.body))
 	header.Set("Idempotency-Key", in.delivery.String())
+	if in.claim != nil {
+		header.Set("Idempotency-Key", in.claim.ID.String())
+		header.Set("Rowlock-Fence", strconv.FormatInt(in.claim.Fence, 10))
+	}
 	header.Set("Rowlock-Event-Type", in.eventType)
 	header.Set("Rowlock-Attempt", strconv.Itoa(in.n))
 	header.Set("User-Agent", s.UserAgent)

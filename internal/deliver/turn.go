@@ -32,9 +32,10 @@ func (h *hold) turn(ctx context.Context) error {
 		h.target = t.target
 	}
 	h.keepPace(t)
-	if t.limit > 0 {
-		h.mayHaveMore = len(t.taken) == t.limit
-		h.fruitless = h.fruitless && len(t.taken) == 0
+	h.owes = t.limit > 0 && t.active && !t.looked
+	if t.looked {
+		h.mayHaveMore = t.found == t.limit
+		h.fruitless = h.fruitless && t.found == 0
 		h.looked()
 	}
 	h.start(t.taken)
@@ -46,7 +47,11 @@ type taking struct {
 	target store.Target
 	active bool
 	limit  int
-	taken  []store.Taken
+	// looked tells that it was looked for what is due.
+	looked bool
+	// found is how many were due, taken those of them that may be sent.
+	found int
+	taken []store.Taken
 }
 
 // transact is the inside of a turn's transaction.
@@ -57,8 +62,12 @@ func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, e
 	if err = h.record(ctx, tx, t.target.Failures); err != nil {
 		return t, err
 	}
-	if t.limit = min(want, t.target.MaxInFlight-h.inFlight, h.allowed(t.target)); !h.inactive && t.limit > 0 {
+	if t.limit = min(want, t.target.MaxInFlight-h.inFlight, h.allowed(t.target)); !h.inactive && t.limit > 0 && !h.claims() {
 		if t.taken, err = tx.TakeDue(ctx, h.lane, t.limit); err != nil {
+			return t, err
+		}
+		t.looked, t.found = true, len(t.taken)
+		if t.taken, err = h.claim(ctx, tx, t.target, t.taken); err != nil {
 			return t, err
 		}
 	}

@@ -39,18 +39,6 @@ const (
 	HoldResolved HoldEnd = "resolved"
 )
 
-// OnDoubt says what happens when the holder of a claim has not said how it
-// ended before its lease has.
-type OnDoubt string
-
-// What can happen in doubt.
-const (
-	// DoubtResend: somebody else may claim it.
-	DoubtResend OnDoubt = "resend"
-	// DoubtHold: it waits for a person.
-	DoubtHold OnDoubt = "hold"
-)
-
 const (
 	// MinLease is the shortest time that a claim can be held without a sign of
 	// life.
@@ -160,6 +148,9 @@ func CheckReason(reason string) error {
 	}
 	return checkWords("reason", reason, MaxReason)
 }
+
+// CheckOverride checks why a confirmed fact is to be sent a second time.
+func CheckOverride(reason string) error { return checkWords("override_claim", reason, MaxReason) }
 
 func checkWords(field, text string, most int) error {
 	if text == "" || len(text) > most || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {

@@ -58,6 +58,9 @@ type Delivery struct {
 	// delivery was made in its place. FailoverTo is who has got the event since
 	// this one failed, or had it already.
 	FailoverOf, FailoverTo *EndpointID
+	// ClaimID is the claim of a single-fire type's fact, since it was first taken
+	// up. WaitingOn is the same while another delivery of the fact holds it.
+	ClaimID, WaitingOn *ClaimID
 }
 
 // Attempt is one try of a delivery, as it was recorded.

@@ -55,6 +55,8 @@ var (
 	ErrAddressNotAllowed = errors.New("address not allowed")
 	// ErrClaimInProgress: somebody else holds the claim; see ClaimHeldError.
 	ErrClaimInProgress = errors.New("claim in progress")
+	// ErrClaimDone: the receiver has confirmed the fact already.
+	ErrClaimDone = errors.New("claim done")
 	// ErrFenceStale: the claim is no longer the caller's.
 	ErrFenceStale = errors.New("fence is stale")
 	// ErrRateLimited: too many calls in the time; see RateLimitedError.

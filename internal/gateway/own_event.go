@@ -21,6 +21,9 @@ const (
 	TypeDeliveryExpired = "rowlock.delivery.expired"
 	// TypeOperationDone tells that a bulk operation has ended.
 	TypeOperationDone = "rowlock.operation.done"
+	// TypeClaimDoubtful tells that nobody knows whether an event of a single-fire
+	// type reached its endpoint.
+	TypeClaimDoubtful = "rowlock.claim.doubtful"
 	// TypeTest is the type of a test send that names none.
 	TypeTest = "rowlock.test"
 )
@@ -28,7 +31,7 @@ const (
 // IsAlert tells whether members may want to be written to about each event of
 // this type. Failed deliveries are gathered instead.
 func IsAlert(eventType string) bool {
-	return slices.Contains([]string{TypeEndpointFailing, TypeEndpointDisabled, TypeDeliveryExpired, TypeOperationDone}, eventType)
+	return slices.Contains([]string{TypeEndpointFailing, TypeEndpointDisabled, TypeDeliveryExpired, TypeOperationDone, TypeClaimDoubtful}, eventType)
 }
 
 // EndpointFailingData is the data of TypeEndpointFailing.
@@ -82,6 +85,18 @@ type OperationDoneData struct {
 	Done       int            `json:"done" doc:"Of how many it did what it is for."`
 	Failed     int            `json:"failed" doc:"How many it had to skip."`
 	EndpointID *EndpointID    `json:"endpoint_id,omitempty" doc:"The endpoint that it was about, if it was about one."`
+}
+
+// ClaimDoubtfulData is the data of TypeClaimDoubtful.
+type ClaimDoubtfulData struct {
+	ClaimID        ClaimID     `json:"claim_id"`
+	EndpointID     EndpointID  `json:"endpoint_id" doc:"The endpoint that the event was for."`
+	EventType      string      `json:"event_type" example:"credit.checked"`
+	Subject        string      `json:"subject" example:"customer-1001" doc:"What the event is about."`
+	DeliveryID     *DeliveryID `json:"delivery_id,omitempty" doc:"The delivery that was being sent."`
+	Fence          int64       `json:"fence" doc:"Which holder of the claim it was."`
+	OnDoubt        OnDoubt     `json:"on_doubt" enum:"resend,hold" doc:"What happens now: it is sent again under the same Idempotency-Key, or waits for a person."`
+	LeaseExpiredAt time.Time   `json:"lease_expired_at" doc:"Until when an answer was waited for."`
 }
 
 // LastCause is why the last attempt failed, in an own event.

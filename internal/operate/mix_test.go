@@ -259,7 +259,7 @@ func (m *mix) person(ctx context.Context) error {
 	case 3:
 		_, err = m.deliver.SendNow(ctx, m.account, actor, d.EndpointID)
 	default:
-		_, err = m.deliver.Redeliver(ctx, m.account, actor, d.ID, nil)
+		_, err = m.deliver.Redeliver(ctx, m.account, actor, d.ID, nil, "")
 	}
 	return err
 }

@@ -14,7 +14,7 @@ const shownStatus = `CASE WHEN d.status IN ('pending', 'sending') AND p.state <>
 
 const deliveryFields = `d.id, d.account_id, d.event_id, d.endpoint_id, ` + shownStatus + `, d.trigger, d.attempts,
 	d.next_attempt_at, d.last_outcome, d.last_error_kind, d.last_status_code, d.created_at, d.closed_at,
-	d.failover_of, d.failover_to`
+	d.failover_of, d.failover_to, d.claim_id, d.waiting_on`
 
 // DeliveryFilter narrows a list of deliveries; the zero value narrows nothing.
 type DeliveryFilter struct {
@@ -27,6 +27,8 @@ type DeliveryFilter struct {
 	Cause *gateway.Cause
 	// Operation is the one that opened them last.
 	Operation *gateway.OperationID
+	// Claim is that of a single-fire type's fact.
+	Claim *gateway.ClaimID
 }
 
 // outcome is the last attempt's that is asked for, if any: also by its cause,
@@ -41,7 +43,7 @@ func (f DeliveryFilter) outcome() gateway.Outcome {
 func scanDelivery(row pgx.CollectableRow) (d gateway.Delivery, err error) {
 	err = row.Scan(&d.ID, &d.AccountID, &d.EventID, &d.EndpointID, &d.Status, &d.Trigger, &d.Attempts,
 		&d.NextAttemptAt, &d.LastOutcome, &d.LastCause.ErrorKind, &d.LastCause.StatusCode, &d.CreatedAt, &d.ClosedAt,
-		&d.FailoverOf, &d.FailoverTo)
+		&d.FailoverOf, &d.FailoverTo, &d.ClaimID, &d.WaitingOn)
 	return d, err
 }
 
@@ -107,6 +109,9 @@ func (q *query) addDeliveryFilter(f DeliveryFilter, page Page[gateway.DeliveryID
 	if f.Operation != nil {
 		q.add(` AND d.operation_id = `, *f.Operation)
 		q.put(` AND d.operation_id IS NOT NULL`)
+	}
+	if f.Claim != nil {
+		q.add(` AND d.claim_id = `, *f.Claim)
 	}
 	if outcome := f.outcome(); outcome != "" {
 		q.add(` AND d.last_outcome = `, string(outcome))

@@ -162,7 +162,7 @@ func (t Tx) cancelOpen(ctx context.Context, account gateway.AccountID, id gatewa
 		return 0, err
 	}
 	low, high := idRange(open)
-	tag, err := t.tx.Exec(ctx, `
+	rows, err := t.tx.Query(ctx, `
 		WITH open AS (
 			SELECT d.id
 			FROM unnest($1::uuid[]) o
@@ -180,8 +180,10 @@ func (t Tx) cancelOpen(ctx context.Context, account gateway.AccountID, id gatewa
 		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
 		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
 		  AND d.id BETWEEN $2 AND $3
-		  AND d.status = ANY ($5)`, open, low, high, account, openStatuses)
-	return int(tag.RowsAffected()), wrap("cancel open deliveries", err)
+		  AND d.status = ANY ($5)
+		RETURNING d.claim_id`, open, low, high, account, openStatuses)
+	n, err := t.passTurnsOfClosed(ctx, rows, err)
+	return n, wrap("cancel open deliveries", err)
 }
 
 // openStatuses are those of deliveries that are still to be sent.

@@ -191,7 +191,10 @@ func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gat
 		batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, *request, account)
 		batch.Queue(`UPDATE requests SET body = '' WHERE id = $1 AND account_id = $2`, *request, account)
 	}
-	batch.Queue(`
+	if err := t.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return false, wrap("delete payload", err)
+	}
+	rows, err := t.tx.Query(ctx, `
 		WITH open AS (
 			SELECT id
 			FROM deliveries
@@ -204,10 +207,12 @@ func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gat
 			FOR UPDATE
 		)
 		UPDATE deliveries d
-		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL
+		SET status = 'cancelled', closed_at = now(), next_attempt_at = NULL, waiting_on = NULL
 		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
 		  AND d.id >= $3
 		  AND d.id < $4
-		  AND d.status IN ('pending', 'sending')`, id, account, low, high)
-	return true, wrap("delete payload", t.tx.SendBatch(ctx, batch).Close())
+		  AND d.status IN ('pending', 'sending')
+		RETURNING d.claim_id`, id, account, low, high)
+	_, err = t.passTurnsOfClosed(ctx, rows, err)
+	return true, wrap("cancel what is to be sent of the payload", err)
 }

@@ -332,7 +332,7 @@ func (b bundle) toSeveral(t *testing.T, n int) (open []gateway.Delivery) {
 // reopenAll makes deliveries due now, one after the other.
 func (b bundle) reopenAll(t *testing.T, tx store.Tx, deliveries ...gateway.Delivery) error {
 	for _, d := range deliveries {
-		if did, err := tx.Reopen(t.Context(), b.account, d.ID, 0, gateway.TriggerManual); !did {
+		if did, err := tx.Reopen(t.Context(), b.account, d.ID, 0, gateway.TriggerManual, false); !did {
 			return fmt.Errorf("not reopened: %w", err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // end.
 func (x *explained) calls() []call {
 	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.wholeRequests(), x.deciding(), x.delivering(), x.operations(),
-		x.failingOver(), x.editing(), x.changingState(), x.people(), x.alerting(), x.housekeeping(), x.rotation(), x.instanceReads(), x.lanes())
+		x.failingOver(), x.ledger(), x.singleFire(), x.editing(), x.changingState(), x.people(), x.alerting(), x.housekeeping(), x.rotation(), x.instanceReads(), x.lanes())
 }
 
 // done is a call that returns an error alone.
@@ -131,7 +131,7 @@ func (x *explained) delivering() []call {
 
 // reopenAndTake takes a delivery, so that its payload is loaded.
 func (x *explained) reopenAndTake(ctx context.Context, tx store.Tx) error {
-	open, err := tx.Reopen(ctx, x.owner.ID, x.delivery.ID, x.delivery.Attempts, gateway.TriggerManual)
+	open, err := tx.Reopen(ctx, x.owner.ID, x.delivery.ID, x.delivery.Attempts, gateway.TriggerManual, false)
 	if err != nil || !open {
 		return errors.Join(errors.New("the delivery was not reopened"), err)
 	}

@@ -133,12 +133,25 @@ func (t Tx) closeWaiting(ctx context.Context, lane Lane, next LaneRef, limit int
 		  AND d.id >= (SELECT id FROM open ORDER BY id LIMIT 1)
 		  AND d.id <= (SELECT id FROM open ORDER BY id DESC LIMIT 1)
 		  AND d.status = $3
-		RETURNING d.event_id, d.priority = 2`, lane.EndpointID, limit, string(gateway.DeliveryPending), next.EndpointID)
+		RETURNING d.event_id, d.priority = 2, d.claim_id`, lane.EndpointID, limit, string(gateway.DeliveryPending), next.EndpointID)
 	if err != nil {
 		return nil, wrap("close what waits", err)
 	}
-	waiting, err := pgx.CollectRows(rows, pgx.RowToStructByPos[handed])
-	return waiting, wrap("close what waits", err)
+	var waiting []handed
+	var one handed
+	var claim *gateway.ClaimID
+	var claims []gateway.ClaimID
+	_, err = pgx.ForEachRow(rows, []any{&one.EventID, &one.Bulk, &claim}, func() error {
+		waiting = append(waiting, one)
+		if claim != nil {
+			claims = append(claims, *claim)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, wrap("close what waits", err)
+	}
+	return waiting, t.passTurnsOf(ctx, claims)
 }
 
 // lockNext returns who comes after the lane's endpoint in its chain, if

@@ -35,8 +35,8 @@ func (t Tx) WakeLanes(ctx context.Context, account gateway.AccountID, endpoints 
 // ReopenMany makes deliveries that an operation is about due now, behind what
 // is live, with their schedules at the start, and returns those that it opened.
 //
-// The promise: what closed after the operation was made is not opened by it,
-// and nothing is opened at a deleted endpoint: the caller has woken the lanes,
+// The promise: what closed after the operation was made is not opened by it, nor
+// a fact that the receiver has confirmed, and nothing is opened at a deleted endpoint: the caller has woken the lanes,
 // for whose locks a deletion waits.
 func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.DeliveryID) ([]gateway.DeliveryID, error) {
 	if len(ids) == 0 {
@@ -63,6 +63,7 @@ func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.Deli
 		    step = 0,
 		    trigger = 'recover',
 		    closed_at = NULL,
+		    overrides_claim = false,
 		    operation_id = @operation,
 		    reopened_from = d.status,
 		    reopened_closed_at = d.closed_at
@@ -76,6 +77,7 @@ func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.Deli
 		  AND e.id < @behind
 		  AND e.payload_deleted_at IS NULL
 		  AND EXISTS (SELECT FROM endpoints p WHERE p.id = d.endpoint_id AND p.deleted_at IS NULL)
+		  AND NOT EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done')
 		RETURNING d.id`,
 		pgx.NamedArgs{
 			"ids": ids, "low": low, "high": high, "account": run.AccountID, "operation": run.ID,

@@ -97,8 +97,7 @@ func (t Tx) RestoreUntried(ctx context.Context, run OperationRun, ids []gateway.
 		return 0, nil
 	}
 	low, high := idRange(ids)
-	var n int
-	err := t.tx.QueryRow(ctx, `
+	rows, err := t.tx.Query(ctx, `
 		WITH mine AS (
 			SELECT id, reopened_from IS NULL AND attempts = 0 AS made
 			FROM deliveries
@@ -116,7 +115,7 @@ func (t Tx) RestoreUntried(ctx context.Context, run OperationRun, ids []gateway.
 			WHERE id = ANY (ARRAY(SELECT id FROM mine WHERE made))
 			  AND id BETWEEN $2 AND $3
 			  AND status = $6
-			RETURNING id
+			RETURNING id, claim_id
 		), restored AS (
 			UPDATE deliveries
 			SET status = coalesce(reopened_from, 'cancelled'),
@@ -129,10 +128,13 @@ func (t Tx) RestoreUntried(ctx context.Context, run OperationRun, ids []gateway.
 			WHERE id = ANY (ARRAY(SELECT id FROM mine WHERE NOT made))
 			  AND id BETWEEN $2 AND $3
 			  AND status = $6
-			RETURNING id
+			RETURNING id, claim_id
 		)
-		SELECT (SELECT count(*) FROM unmade) + (SELECT count(*) FROM restored)`,
-		ids, low, high, run.AccountID, run.ID, string(gateway.DeliveryPending)).Scan(&n)
+		SELECT claim_id FROM unmade
+		UNION ALL
+		SELECT claim_id FROM restored`,
+		ids, low, high, run.AccountID, run.ID, string(gateway.DeliveryPending))
+	n, err := t.passTurnsOfClosed(ctx, rows, err)
 	return n, wrap("restore deliveries", err)
 }
 

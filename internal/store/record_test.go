@@ -142,7 +142,7 @@ func TestRecordIsOfOneAttempt(t *testing.T) {
 		if _, err := tx.CancelDelivery(t.Context(), b.account, first.ID); err != nil {
 			return err
 		}
-		_, err := tx.Reopen(t.Context(), b.account, first.ID, 1, gateway.TriggerManual)
+		_, err := tx.Reopen(t.Context(), b.account, first.ID, 1, gateway.TriggerManual, false)
 		return err
 	})
 	second := b.takeDue(t, lane, 1)[0]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,8 +26,10 @@ func (t Tx) DeliveryInTx(ctx context.Context, account gateway.AccountID, id gate
 //
 // The promise: of two presses that saw the same, one makes a new attempt, and
 // nothing is opened at a deleted endpoint: the caller has woken the lane, for
-// whose lock a deletion waits.
-func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID, seen int, trigger gateway.Trigger) (bool, error) {
+// whose lock a deletion waits. A fact that the receiver has confirmed is not
+// opened, unless that is overridden, and not while another delivery of it may be
+// in the air; taking asks again.
+func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID, seen int, trigger gateway.Trigger, override bool) (bool, error) {
 	// A delivery carries its event's time.
 	low, high := gateway.FirstIDAt[gateway.EventID](id.Time()), gateway.FirstIDAt[gateway.EventID](id.Time().Add(time.Millisecond))
 	tag, err := t.tx.Exec(ctx, `
@@ -36,7 +39,9 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		    priority = 0,
 		    step = CASE WHEN d.status = 'pending' THEN d.step ELSE 0 END,
 		    trigger = $4,
-		    closed_at = NULL
+		    closed_at = NULL,
+		    waiting_on = NULL,
+		    overrides_claim = $8
 		FROM events e
 		WHERE d.id = $1
 		  AND d.account_id = $2
@@ -47,8 +52,14 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		  AND d.attempts = $3::bigint
 		  AND d.attempts <= $5
 		  AND EXISTS (SELECT FROM endpoints p WHERE p.id = d.endpoint_id AND p.deleted_at IS NULL)
-		  AND d.status IN ('pending', 'delivered', 'failed', 'suppressed', 'cancelled', 'expired')`,
-		id, account, seen, string(trigger), gateway.MaxReopenedAttempts, low, high)
+		  AND d.status IN ('pending', 'delivered', 'failed', 'suppressed', 'cancelled', 'expired')
+		  AND NOT EXISTS (
+			SELECT
+			FROM claims c
+			WHERE c.id = d.claim_id
+			  AND (c.state = 'done' AND NOT $8
+			       OR c.state = 'in_progress' AND c.lease_expires_at > clock_timestamp()))`,
+		id, account, seen, string(trigger), gateway.MaxReopenedAttempts, low, high, override)
 	return tag.RowsAffected() == 1, wrap("reopen delivery", err)
 }
 
@@ -57,15 +68,26 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 // The promise: what was cancelled is not sent again; what is in the air keeps
 // its attempt.
 func (t Tx) CancelDelivery(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID) (bool, error) {
-	tag, err := t.tx.Exec(ctx, `
+	var claim *gateway.ClaimID
+	err := t.tx.QueryRow(ctx, `
 		UPDATE deliveries
 		SET status = 'cancelled',
 		    next_attempt_at = NULL,
+		    waiting_on = NULL,
 		    closed_at = now()
 		WHERE id = $1
 		  AND account_id = $2
-		  AND status IN ('pending', 'sending')`, id, account)
-	return tag.RowsAffected() == 1, wrap("cancel delivery", err)
+		  AND status IN ('pending', 'sending')
+		RETURNING claim_id`, id, account).Scan(&claim)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, wrap("cancel delivery", err)
+	case claim == nil:
+		return true, nil
+	}
+	return true, t.passTurnsOf(ctx, []gateway.ClaimID{*claim})
 }
 
 // EventDeliveries lists an event's deliveries, to all endpoints or to one,

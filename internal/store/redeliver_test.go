@@ -14,7 +14,7 @@ import (
 func (b bundle) reopen(t *testing.T, id gateway.DeliveryID, seen int) (reopened bool) {
 	t.Helper()
 	b.in(t, func(tx store.Tx) (err error) {
-		reopened, err = tx.Reopen(t.Context(), b.account, id, seen, gateway.TriggerManual)
+		reopened, err = tx.Reopen(t.Context(), b.account, id, seen, gateway.TriggerManual, false)
 		return err
 	})
 	return reopened
@@ -94,7 +94,7 @@ func TestReopenAtOnce(t *testing.T) {
 	lane := b.acquire(t, e.ID, "n")
 	b.record(t, lane, b.answered(b.takeDue(t, lane, 1)[0], gateway.OutcomeRejected, gateway.DeliveryFailed))
 	errs := b.atOnce(t.Context(), 10, func(tx store.Tx, _ int) error {
-		_, err := tx.Reopen(t.Context(), b.account, id, 1, gateway.TriggerManual)
+		_, err := tx.Reopen(t.Context(), b.account, id, 1, gateway.TriggerManual, false)
 		return err
 	})
 	wantErrors(t, errs, 10, nil)

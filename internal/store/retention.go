@@ -64,12 +64,13 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 		UPDATE deliveries d
 		SET status = 'expired',
 		    closed_at = now(),
-		    next_attempt_at = NULL
+		    next_attempt_at = NULL,
+		    waiting_on = NULL
 		WHERE d.id = ANY (ARRAY(SELECT id FROM open))
 		  AND d.id >= $1
 		  AND d.id < $2
 		  AND (d.status = 'pending' OR d.status = 'sending')
-		RETURNING d.account_id, coalesce((
+		RETURNING d.account_id, d.claim_id, coalesce((
 			SELECT starts_with(e.type, $3)
 			FROM events e
 			WHERE e.id = d.event_id
@@ -82,7 +83,12 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 	expired := map[gateway.AccountID]Expired{}
 	var account gateway.AccountID
 	var own bool
-	_, err = pgx.ForEachRow(rows, []any{&account, &own}, func() error {
+	var claim *gateway.ClaimID
+	var claims []gateway.ClaimID
+	_, err = pgx.ForEachRow(rows, []any{&account, &claim, &own}, func() error {
+		if claim != nil {
+			claims = append(claims, *claim)
+		}
 		e := expired[account]
 		e.Deliveries++
 		if own {
@@ -91,7 +97,10 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 		expired[account] = e
 		return nil
 	})
-	return expired, wrap("close what is open", err)
+	if err != nil {
+		return nil, wrap("close what is open", err)
+	}
+	return expired, t.passTurnsOf(ctx, claims)
 }
 
 // NoticeKind says what an account is told of a day.

@@ -51,6 +51,18 @@ type Taken struct {
 	EventType string
 	Headers   []byte
 	Body      []byte
+	// OnDoubt is set for an event of a single-fire type, whose Subject is what
+	// it is about: it is sent under a claim.
+	OnDoubt gateway.OnDoubt
+	Subject string
+	// OverridesClaim is the claim of a fact that is done, and that a person wants
+	// to be sent all the same.
+	OverridesClaim *gateway.ClaimID
+	// FailedOver tells that it was made in the place of another endpoint's.
+	FailedOver bool
+	// Claim is what ClaimTaken won; of one that overrides, what it goes out
+	// under. nil for all others.
+	Claim *WonClaim
 }
 
 // ReadTarget reads the lane's endpoint and its live secrets. false means that
@@ -101,18 +113,19 @@ func (t Tx) TakeDue(ctx context.Context, lane Lane, limit int) ([]Taken, error) 
 		SET status = 'sending',
 		    fence = $2,
 		    attempts = d.attempts + 1,
-		    step = d.step + 1
+		    step = d.step + 1,
+		    waiting_on = NULL
 		WHERE d.id = ANY (ARRAY(SELECT id FROM due))
 		  AND d.id >= (SELECT id FROM due ORDER BY id LIMIT 1)
 		  AND d.id <= (SELECT id FROM due ORDER BY id DESC LIMIT 1)
 		  AND d.status = $4
-		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step`,
+		RETURNING d.id, d.event_id, d.trigger, d.attempts, d.step, CASE WHEN d.overrides_claim THEN d.claim_id END, d.failover_of IS NOT NULL`,
 		lane.EndpointID, lane.Fence, limit, string(gateway.DeliveryPending))
 	if err != nil {
 		return nil, wrap("take due deliveries", err)
 	}
 	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Taken, err error) {
-		return d, row.Scan(&d.ID, &d.EventID, &d.Trigger, &d.N, &d.Step)
+		return d, row.Scan(&d.ID, &d.EventID, &d.Trigger, &d.N, &d.Step, &d.OverridesClaim, &d.FailedOver)
 	})
 	if err != nil || len(taken) == 0 {
 		return nil, wrap("take due deliveries", err)
@@ -130,12 +143,22 @@ func (t Tx) loadPayloads(ctx context.Context, taken []Taken) error {
 	}
 	low, high := idRange(ids)
 	batch := &pgx.Batch{}
-	batch.Queue(`SELECT id, type FROM events WHERE id = ANY ($1) AND id BETWEEN $2 AND $3`, ids, low, high).
+	batch.Queue(`
+		SELECT e.id, e.type, coalesce(t.on_doubt, ''), coalesce(e.subject, '')
+		FROM events e
+		LEFT JOIN event_types t
+		  ON t.account_id = e.account_id
+		 AND t.name = e.type
+		 AND t.single_fire
+		 AND e.subject IS NOT NULL
+		WHERE e.id = ANY ($1)
+		  AND e.id BETWEEN $2 AND $3`, ids, low, high).
 		Query(func(rows pgx.Rows) error {
 			var id gateway.EventID
-			var eventType string
-			_, err := pgx.ForEachRow(rows, []any{&id, &eventType}, func() error {
-				taken[at[id]].EventType = eventType
+			var read Taken
+			_, err := pgx.ForEachRow(rows, []any{&id, &read.EventType, &read.OnDoubt, &read.Subject}, func() error {
+				d := &taken[at[id]]
+				d.EventType, d.OnDoubt, d.Subject = read.EventType, read.OnDoubt, read.Subject
 				return nil
 			})
 			return err

@@ -23,6 +23,8 @@ type DeliveryView struct {
 	CreatedAt      timestamp              `json:"created_at"`
 	ClosedAt       *timestamp             `json:"closed_at,omitempty" doc:"When it was delivered or given up."`
 	FailoverOf     *gateway.EndpointID    `json:"failover_of,omitempty" doc:"The endpoint that could not be given the event, when this delivery was made in its place."`
+	ClaimID        *gateway.ClaimID       `json:"claim_id,omitempty" doc:"The claim under which it goes out, of a single-fire type."`
+	WaitingOn      *gateway.ClaimID       `json:"waiting_on,omitempty" doc:"The same, while another delivery of the fact holds it."`
 	FailoverTo     *gateway.EndpointID    `json:"failover_to,omitempty" doc:"The endpoint that has got the event since this delivery failed, or had it already."`
 }
 
@@ -39,6 +41,7 @@ func viewDelivery(d gateway.Delivery) DeliveryView {
 		AttemptCount: d.Attempts, LastOutcome: d.LastOutcome,
 		LastErrorKind: optional(d.LastCause.ErrorKind), LastStatusCode: optional(d.LastCause.StatusCode), NextAttemptAt: optionalTime(d.NextAttemptAt),
 		CreatedAt: timestamp(d.CreatedAt), ClosedAt: optionalTime(d.ClosedAt), FailoverOf: d.FailoverOf, FailoverTo: d.FailoverTo,
+		ClaimID: d.ClaimID, WaitingOn: d.WaitingOn,
 	}
 }
 
@@ -111,7 +114,8 @@ func (a *API) getDelivery(ctx context.Context, who caller, in *deliveryPath) (*o
 
 // redeliverBody guards a redelivery by what its caller saw.
 type redeliverBody struct {
-	IfAttempts *int `json:"if_attempts,omitempty" nullable:"true" minimum:"0" maximum:"65535" doc:"Only if the delivery has had this many attempts, so that a repeated call does nothing." example:"8"`
+	OverrideClaim string `json:"override_claim,omitempty" nullable:"true" maxLength:"1000" doc:"Of a single-fire type: why a fact that the endpoint has confirmed is to be sent all the same. It gets it a second time." example:"The receiver lost it in a restore."`
+	IfAttempts    *int   `json:"if_attempts,omitempty" nullable:"true" minimum:"0" maximum:"65535" doc:"Only if the delivery has had this many attempts, so that a repeated call does nothing." example:"8"`
 }
 
 func (a *API) redeliver(ctx context.Context, who caller, in *deliveryPath, body redeliverBody) (*objectReply[DeliveryView], error) {
@@ -119,7 +123,7 @@ func (a *API) redeliver(ctx context.Context, who caller, in *deliveryPath, body 
 	if err != nil {
 		return nil, err
 	}
-	delivery, err := a.Deliver.Redeliver(ctx, who.account(), who.actor(), id, body.IfAttempts)
+	delivery, err := a.Deliver.Redeliver(ctx, who.account(), who.actor(), id, body.IfAttempts, body.OverrideClaim)
 	return object(delivery, err, viewDelivery)
 }
 

@@ -269,7 +269,7 @@ func (v *visit) sendOneFirst(e gateway.Endpoint, r recovery) error {
 		return v.refused(v.atEndpoint(e), "Not sent: nothing has failed in that time.")
 	}
 	newest := slices.MaxFunc(groups, func(a, b store.FailureGroup) int { return a.Newest[0].Compare(b.Newest[0]) })
-	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), newest.Newest[0], nil)
+	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), newest.Newest[0], nil, "")
 	if why := whyNotSent(now, err); why != "" {
 		return v.refused(v.atEndpoint(e), why)
 	}

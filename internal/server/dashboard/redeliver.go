@@ -40,7 +40,7 @@ func redeliver(v *visit) error {
 		}
 		seen = &n
 	}
-	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), d.ID, seen)
+	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), d.ID, seen, "")
 	if why := whyNotSent(now, err); why != "" {
 		return v.refused(to, why)
 	}

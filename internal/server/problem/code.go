@@ -43,6 +43,7 @@ const (
 	AddressNotAllowed Code = "address_not_allowed"
 
 	ClaimInProgress Code = "claim_in_progress"
+	ClaimDone       Code = "claim_done"
 	FenceStale      Code = "fence_stale"
 
 	Expired        Code = "expired"
@@ -114,6 +115,7 @@ var Meanings = []Meaning{
 	{SecretEndless, http.StatusConflict, "The secret has no end", "It signs until it is rotated: there is no end to put off."},
 	{LimitReached, http.StatusConflict, "Limit reached", "The account has as many of these as it may."},
 	{ClaimInProgress, http.StatusConflict, "Somebody else holds the claim", "Try again after the time in Retry-After: by then it is done, released, or its lease has ended."},
+	{ClaimDone, http.StatusConflict, "The fact is confirmed", "The endpoint has confirmed it, under this delivery or another. Give a reason in override_claim to send it a second time."},
 	{FenceStale, http.StatusConflict, "The claim is not yours any more", "Your lease ended and somebody else claimed it, or a person stepped in. Do not do the work: read the claim to see how it stands."},
 	{Expired, http.StatusGone, "Expired", "The object's retention is over."},
 	{PayloadDeleted, http.StatusGone, "The payload was deleted", "The event is there; its payload was deleted and cannot be had back."},

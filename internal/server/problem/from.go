@@ -58,6 +58,7 @@ var bySentinel = []struct {
 	{gateway.ErrBodyReplayed, BodyReplayed},
 	{gateway.ErrAddressNotAllowed, AddressNotAllowed},
 	{gateway.ErrClaimInProgress, ClaimInProgress},
+	{gateway.ErrClaimDone, ClaimDone},
 	{gateway.ErrFenceStale, FenceStale},
 	{body.ErrTimeout, RequestTimeout},
 	{body.ErrBroken, BadRequest},

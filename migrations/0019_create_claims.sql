@@ -67,3 +67,16 @@ CREATE TABLE claim_holds (
     CONSTRAINT claim_holds_pkey PRIMARY KEY (claim_id, fence)
 ) WITH (fillfactor = 70);
 CREATE INDEX claim_holds_done_idx ON claim_holds (account_id, scope, ended_at) INCLUDE (claimed_at) WHERE ended = 'completed';
+
+-- Leases of single-fire claims that have ended and of which nobody was told.
+CREATE INDEX claims_doubt_idx ON claims (lease_expires_at) WHERE state = 'in_progress' AND event_type IS NOT NULL AND doubt_told < fence;
+-- What others wait for, and nobody may be at: the turn must not be lost.
+CREATE INDEX claims_turn_idx ON claims (lease_expires_at) WHERE state <> 'done' AND waited;
+
+ALTER TABLE deliveries
+    -- The claim of a single-fire delivery, since its first attempt.
+    ADD COLUMN claim_id        uuid,
+    -- A person wants it sent although the thing is done.
+    ADD COLUMN overrides_claim boolean NOT NULL DEFAULT false;
+CREATE INDEX deliveries_claim_idx ON deliveries (claim_id, id) WHERE claim_id IS NOT NULL;
+CREATE INDEX deliveries_waiting_idx ON deliveries (waiting_on, id) WHERE waiting_on IS NOT NULL;

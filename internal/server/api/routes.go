@@ -31,6 +31,7 @@ const (
 	tagAttempts   = "Attempts"
 	tagFailures   = "Failures"
 	tagSources    = "Sources"
+	tagEventTypes = "Event types"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -42,6 +43,7 @@ var tags = []*huma.Tag{
 	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
 	{Name: tagFailures, Description: "Deliveries that failed, in groups of one endpoint and one cause."},
 	{Name: tagSources, Description: "Where providers send to."},
+	{Name: tagEventTypes, Description: "What you declare of your events: what their data looks like, and whether an endpoint gets one for each subject."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
@@ -55,6 +57,7 @@ func (a *API) addRoutes() {
 	a.addDeliveryRoutes()
 	a.addFailureRoutes()
 	a.addSourceRoutes()
+	a.addEventTypeRoutes()
 	a.addOperationRoutes()
 	a.addKeyRoutes()
 }

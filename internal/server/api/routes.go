@@ -32,6 +32,7 @@ const (
 	tagFailures   = "Failures"
 	tagSources    = "Sources"
 	tagEventTypes = "Event types"
+	tagUsage      = "Usage"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -45,6 +46,7 @@ var tags = []*huma.Tag{
 	{Name: tagSources, Description: "Where providers send to."},
 	{Name: tagEventTypes, Description: "What you declare of your events: what their data looks like, and whether an endpoint gets one for each subject."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
+	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -59,6 +61,7 @@ func (a *API) addRoutes() {
 	a.addSourceRoutes()
 	a.addEventTypeRoutes()
 	a.addOperationRoutes()
+	a.addUsageRoutes()
 	a.addKeyRoutes()
 }
 

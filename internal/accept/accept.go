@@ -36,6 +36,7 @@ type Service struct {
 	log     *slog.Logger
 	commits *committer
 	sources *sourceCache
+	types   *typeCache
 	limits  *limiter
 	baseURL string
 }
@@ -62,6 +63,7 @@ func New(o Options) *Service {
 		log:     o.Log,
 		commits: newCommitter(o),
 		sources: newSourceCache(o.Store, o.Clock),
+		types:   newTypeCache(o.Store, o.Clock),
 		limits:  newLimiter(o),
 		baseURL: o.BaseURL,
 	}
@@ -73,6 +75,10 @@ func (s *Service) Run(ctx context.Context) { s.commits.run(ctx) }
 
 // ForgetSources drops what is remembered about sources: one of them changed.
 func (s *Service) ForgetSources() { s.sources.forget() }
+
+// ForgetEventTypes drops what is remembered about declared types: one of them
+// changed.
+func (s *Service) ForgetEventTypes() { s.types.forget() }
 
 // arrival is an event on its way in.
 type arrival struct {

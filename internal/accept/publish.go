@@ -72,6 +72,9 @@ func (s *Service) prepare(ctx context.Context, account gateway.AccountID, key ga
 	if err := checkInput(in); err != nil {
 		return nil, err
 	}
+	if err := s.checkType(ctx, account, source, in); err != nil {
+		return nil, err
+	}
 	if err := s.limits.publish(ctx, account, key, len(in.Data)); err != nil {
 		return nil, err
 	}

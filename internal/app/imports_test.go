@@ -20,11 +20,11 @@ const module = "github.com/rowlock/rowlock/"
 var (
 	leaves = []string{
 		"internal/clock", "internal/config", "internal/egress", "internal/gateway",
-		"internal/job", "internal/rule", "internal/secret", "internal/signature",
+		"internal/job", "internal/rule", "internal/schema", "internal/secret", "internal/signature",
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
-		"internal/endpoint", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
+		"internal/endpoint", "internal/eventtype", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
 	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/body", "internal/server/problem"})
@@ -43,6 +43,7 @@ var rooms = map[string][]string{
 	"internal/farside":   nil,
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
+	"internal/schema":    nil,
 	"internal/secret":    {"internal/gateway"},
 	"internal/signature": {"internal/gateway"},
 	"migrations":         nil,
@@ -62,6 +63,7 @@ var rooms = map[string][]string{
 	"internal/decide":    useCase,
 	"internal/deliver":   useCase,
 	"internal/endpoint":  useCase,
+	"internal/eventtype": useCase,
 	"internal/notify":    useCase,
 	"internal/operate":   useCase,
 	"internal/reconcile": useCase,
@@ -99,13 +101,14 @@ var useCase = slices.Concat(leaves, []string{"internal/source/settings", "intern
 
 // libraries names modules that only some rooms may touch, and where.
 var libraries = map[string][]string{
-	"cel.dev":                  {"internal/rule"},
-	"github.com/jackc/pgx":     {"internal/app", "internal/bench", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
-	"github.com/labstack/echo": {"internal/server"},
-	"github.com/riverqueue":    {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
-	"github.com/spf13/cobra":   {"cmd"},
-	"riverqueue.com":           {"internal/app"},
-	"github.com/wneessen":      {"internal/notify"},
+	"cel.dev":                    {"internal/rule"},
+	"github.com/jackc/pgx":       {"internal/app", "internal/bench", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
+	"github.com/labstack/echo":   {"internal/server"},
+	"github.com/riverqueue":      {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
+	"github.com/spf13/cobra":     {"cmd"},
+	"riverqueue.com":             {"internal/app"},
+	"github.com/santhosh-tekuri": {"internal/schema"},
+	"github.com/wneessen":        {"internal/notify"},
 }
 
 // standardOnly are rooms that import nothing from outside but Go's own

@@ -144,7 +144,7 @@ func (v *services) start(ctx context.Context, o ServeOptions) *running {
 	r.tasks = background(base, func(ctx context.Context) {
 		var all sync.WaitGroup
 		all.Go(func() { runTasks(ctx, o.Log, v.tasks(o.Roles)) })
-		all.Go(func() { v.store.ListenSources(ctx, v.accept.ForgetSources) })
+		all.Go(func() { v.store.ListenSources(ctx, v.forget) })
 		all.Wait()
 	})
 	r.leave = func(ctx context.Context) error { return v.store.LeaveNode(ctx, v.node.Name) }
@@ -198,7 +198,7 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 		BaseURL: string(o.Config.BaseURL), TrustedProxies: o.Config.TrustedProxies,
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
 		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate, Claims: v.claims,
-		Endpoints: v.endpoints, Sources: v.sources, Notify: v.notify,
+		Endpoints: v.endpoints, Sources: v.sources, EventTypes: v.eventTypes, Notify: v.notify,
 		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention,
 		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
 	}, err

@@ -25,6 +25,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
@@ -40,18 +41,19 @@ type services struct {
 	clock *clock.Clock
 	store *store.Store
 
-	egress    *egress.Client
-	accounts  *account.Service
-	notify    *notify.Service
-	endpoints *endpoint.Service
-	sources   *source.Service
-	accept    *accept.Service
-	decide    *decide.Service
-	deliver   *deliver.Service
-	operate   *operate.Service
-	claims    *claim.Service
-	retain    *retain.Service
-	workers   *river.Client[pgx.Tx]
+	egress     *egress.Client
+	accounts   *account.Service
+	notify     *notify.Service
+	endpoints  *endpoint.Service
+	sources    *source.Service
+	eventTypes *eventtype.Service
+	accept     *accept.Service
+	decide     *decide.Service
+	deliver    *deliver.Service
+	operate    *operate.Service
+	claims     *claim.Service
+	retain     *retain.Service
+	workers    *river.Client[pgx.Tx]
 }
 
 // newServices makes the use cases, in the order in which an event meets them
@@ -89,6 +91,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),
 		Retention:              o.Config.Retention,
 	}})
+	v.eventTypes = eventtype.New(eventtype.Options{Store: s, Clock: c, Changed: v.accept.ForgetEventTypes})
 	v.sources = source.New(source.Options{Store: s, Clock: c, Changed: v.accept.ForgetSources})
 	v.retain = retain.New(retain.Options{
 		Store: s, Clock: c, Log: o.Log, Retention: o.Config.Retention, DedupeWindow: o.Config.DedupeWindow,
@@ -102,6 +105,12 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	return v, nil
+}
+
+// forget drops what is remembered of sources and types, which may have changed.
+func (v *services) forget() {
+	v.accept.ForgetSources()
+	v.accept.ForgetEventTypes()
 }
 
 // addPeople makes what lets people in and writes to them.

@@ -106,6 +106,10 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err != nil {
 		return nil, err
 	}
+	events, lacking, err := withSubject(ctx, tx, events, paused)
+	if err != nil {
+		return nil, err
+	}
 	candidates, err := candidatesFor(ctx, tx, events)
 	if err != nil {
 		return nil, err
@@ -115,6 +119,7 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 		return nil, err
 	}
 	p := plan(events, paused, candidates, refused)
+	p.refuse(lacking)
 	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
@@ -114,9 +115,10 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
 		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
-		Endpoints: endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
-		Sources:   source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
-		Notify:    mails, Retention: 720 * time.Hour,
+		Endpoints:  endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
+		EventTypes: eventtype.New(eventtype.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetEventTypes}),
+		Sources:    source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
+		Notify:     mails, Retention: 720 * time.Hour,
 		Now: b.clock.Now, Log: log,
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/server/dashboard"
@@ -58,16 +59,17 @@ type Deps struct {
 	Jobs http.Handler
 
 	// Store and the use cases. Those of a role that is off may be nil.
-	Store     *store.Store
-	Accounts  *account.Service
-	Accept    *accept.Service
-	Decide    *decide.Service
-	Deliver   *deliver.Service
-	Endpoints *endpoint.Service
-	Sources   *source.Service
-	Claims    *claim.Service
-	Operate   *operate.Service
-	Notify    *notify.Service
+	Store      *store.Store
+	Accounts   *account.Service
+	Accept     *accept.Service
+	Decide     *decide.Service
+	Deliver    *deliver.Service
+	Endpoints  *endpoint.Service
+	Sources    *source.Service
+	Claims     *claim.Service
+	EventTypes *eventtype.Service
+	Operate    *operate.Service
+	Notify     *notify.Service
 
 	// Ready are the checks of /readyz.
 	Ready []Check
@@ -126,5 +128,5 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead && headIsGet(r) {
 		r = asGet(r)
 	}
-	s.router.ServeHTTP(w, r)
+	s.router.ServeHTTP(w, withWholeName(r))
 }

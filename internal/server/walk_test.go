@@ -92,9 +92,12 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	key := text(n.must(201, http.MethodPost, "/api-keys", object{"name": "ci", "scopes": []string{"publish"}}), "id")
 	operation := n.must(202, http.MethodPost, "/endpoints/billing/recover", object{"since": "2026-01-01T00:00:00Z"})
 	claim := n.must(201, http.MethodPost, "/claims", object{"scope": "mails", "key": "k", "lease": "1h"})
+	declared := text(n.must(201, http.MethodPost, "/event-types", object{"name": "theirs/alone:v1"}), "name")
 	return world{n, map[string]string{
-		"claims": text(claim, "id"), "operations": text(operation, "id"),
-		"endpoints": text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
+		"claims":      text(claim, "id"),
+		"event-types": declared,
+		"operations":  text(operation, "id"),
+		"endpoints":   text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
 		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
@@ -144,6 +147,7 @@ var bodies = map[string]string{
 	"createEndpoint":     `{"url":"http://127.0.0.1:1/"}`,
 	"createSource":       `{"name":"x","kind":"none"}`,
 	"rotateSourceSecret": `{"secret":"0123456789abcdef"}`,
+	"createEventType":    `{"name":"x"}`,
 	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
 	"dismissFailures":    `{"status_code":599}`,
 	"restoreFailures":    `{"status_code":599}`,
@@ -200,7 +204,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)

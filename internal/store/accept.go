@@ -107,6 +107,18 @@ func (t Tx) findFirsts(ctx context.Context, keys []EventKey, won []gateway.Event
 	return wrap("find first events", err)
 }
 
+// IsKeyKnown tells whether something was accepted under a key.
+func (s *Store) IsKeyKnown(ctx context.Context, account gateway.AccountID, source gateway.SourceID, hash [32]byte) (known bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT
+			FROM event_keys
+			WHERE account_id = $1
+			  AND source_id = $2
+			  AND key_hash = $3)`, account, source, hash[:]).Scan(&known)
+	return known, wrap("look for an event key", err)
+}
+
 func keyColumns(keys []EventKey) (accounts []gateway.AccountID, sources []gateway.SourceID, hashes [][]byte, events []gateway.EventID, bodies [][]byte) {
 	for i := range keys {
 		k := &keys[i]

@@ -17,6 +17,7 @@ type Undecided struct {
 	AccountID gateway.AccountID
 	SourceID  gateway.SourceID
 	Type      string
+	Subject   *string
 	BodySize  int
 	// Again tells that it was decided before, and counted.
 	Again bool
@@ -51,9 +52,9 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			WHERE e.id = ANY (ARRAY(SELECT id FROM mine))
 			  AND e.id BETWEEN $2 AND $3
 			  AND e.status = $4
-			RETURNING e.id, e.account_id, e.source_id, e.type, e.body_size, e.decisions
+			RETURNING e.id, e.account_id, e.source_id, e.type, e.subject, e.body_size, e.decisions
 		)
-		SELECT taken.id, taken.account_id, taken.source_id, taken.type, taken.body_size, taken.decisions > 1, s.state = 'paused'
+		SELECT taken.id, taken.account_id, taken.source_id, taken.type, taken.subject, taken.body_size, taken.decisions > 1, s.state = 'paused'
 		FROM taken
 		JOIN sources s
 		  ON s.id = taken.source_id
@@ -62,7 +63,7 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 		return nil, wrap("take undecided events", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Undecided, err error) {
-		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.BodySize, &u.Again, &u.SourcePaused)
+		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Again, &u.SourcePaused)
 	})
 	return events, wrap("take undecided events", err)
 }

@@ -138,6 +138,10 @@ func (x *explained) numberPages() []call {
 		only("received", func(ctx context.Context) ([]store.Received, error) {
 			return x.Received(ctx, account, store.LastSteps(x.now, 24, time.Hour))
 		}),
+		only("usage by day", func(ctx context.Context) ([]store.UsageDay, error) {
+			day := x.now.UTC().Truncate(24 * time.Hour)
+			return x.UsageByDay(ctx, account, day.AddDate(0, 0, -30), day.AddDate(0, 0, 1))
+		}),
 		only("count events", func(ctx context.Context) (int, error) {
 			return x.CountEvents(ctx, account, x.now.Add(-30*time.Hour), listed)
 		}),

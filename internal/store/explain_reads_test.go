@@ -93,6 +93,9 @@ func (x *explained) ownerReads() []call {
 			}
 			return t, err
 		}),
+		only("event key", func(ctx context.Context) (bool, error) {
+			return x.IsKeyKnown(ctx, account, x.source, [32]byte{1})
+		}),
 		only("event types", func(ctx context.Context) ([]gateway.EventType, error) {
 			return x.EventTypes(ctx, account, "", listed)
 		}),

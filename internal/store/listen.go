@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// sourcesChannel is where a trigger tells that a source or one of its
-	// secrets changed.
+	// sourcesChannel is where triggers tell that a source, one of its secrets or
+	// an event type changed.
 	sourcesChannel = "rowlock_sources"
 	// listenPause is how long to wait before listening again after an error.
 	listenPause = time.Second
 )
 
-// ListenSources calls changed when a source changed, and whenever something
-// may have been missed, until ctx ends. It is an accelerator: who caches a
-// source must also forget it in time without being told.
+// ListenSources calls changed when a source or an event type changed, and
+// whenever something may have been missed, until ctx ends. It is an accelerator:
+// who caches one of them must also forget it in time without being told.
 func (s *Store) ListenSources(ctx context.Context, changed func()) {
 	for ctx.Err() == nil {
 		_ = s.listen(ctx, changed)

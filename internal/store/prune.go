@@ -47,9 +47,15 @@ func (s *Store) PruneKeys(ctx context.Context, part int, since, before time.Time
 	return pruned, until, wrap("prune event keys", err)
 }
 
-// PruneRollups deletes minutes, and longer spans, that began before a time, at
-// most limit a call, and returns how many. The confirmed deliveries that the
-// minutes count are added to usage, which is kept. While another node is at it, nothing is done.
+// PruneRollups deletes minutes that began before a time, and longer spans that
+// ended before it, at most limit a call, and returns how many. The confirmed
+// deliveries that the minutes count are added to usage, which is kept. While
+// another node is at it, nothing is done.
+//
+// The promise: a longer span is there until every minute of it is counted in
+// usage, so that the two together are the number at every moment (see
+// UsageByDay). The longer ones of an endpoint go in a later call than its
+// minutes.
 func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (pruned int64, err error) {
 	err = s.pool.QueryRow(ctx, `
 		WITH pruned AS (
@@ -58,13 +64,22 @@ func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (
 			  AND ctid = ANY (ARRAY(
 				SELECT r.ctid
 				FROM endpoints p
-				CROSS JOIN (VALUES (1), (15), (120)) AS s (span)
+				CROSS JOIN (
+					SELECT span, CASE WHEN span = 1 THEN $1 ELSE `+wholeSpans(`$1::timestamptz`)+` END
+					FROM (VALUES (1), (15), (120)) AS v (span)
+				) s (span, before)
 				CROSS JOIN LATERAL (
 					SELECT ctid
 					FROM rollups
 					WHERE endpoint_id = p.id
 					  AND span = s.span
-					  AND minute < $1
+					  AND minute < s.before
+					  AND (s.span = 1 OR NOT EXISTS (
+						SELECT
+						FROM rollups m
+						WHERE m.endpoint_id = p.id
+						  AND m.span = 1
+						  AND m.minute < s.before))
 					ORDER BY minute
 					LIMIT $2
 				) r
@@ -87,3 +102,6 @@ func (s *Store) PruneRollups(ctx context.Context, before time.Time, limit int) (
 		FROM pruned`, before, limit, int64(pruneRollupsLock)).Scan(&pruned)
 	return pruned, wrap("prune rollups", err)
 }
+
+// wholeSpans is the end of the last longest span that ended by a time.
+func wholeSpans(at string) string { return binOf(`interval '2 hours'`, at) }

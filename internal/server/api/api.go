@@ -18,6 +18,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -29,15 +30,16 @@ const Prefix = "/api/v1"
 // Options are what the API is made of.
 type Options struct {
 	// Store is for reads; whatever changes something goes through a use case.
-	Store     *store.Store
-	Accounts  *account.Service
-	Accept    *accept.Service
-	Decide    *decide.Service
-	Deliver   *deliver.Service
-	Endpoints *endpoint.Service
-	Sources   *source.Service
-	Claims    *claim.Service
-	Operate   *operate.Service
+	Store      *store.Store
+	Accounts   *account.Service
+	Accept     *accept.Service
+	Decide     *decide.Service
+	Deliver    *deliver.Service
+	Endpoints  *endpoint.Service
+	Sources    *source.Service
+	Claims     *claim.Service
+	EventTypes *eventtype.Service
+	Operate    *operate.Service
 
 	Now func() time.Time
 	Log *slog.Logger

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -86,6 +87,8 @@ func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[string]](), reflect.TypeFor[*string]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[int]](), reflect.TypeFor[*int]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[bool]](), reflect.TypeFor[*bool]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]json.RawMessage]](), reflect.TypeFor[[]json.RawMessage]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]string]](), reflect.TypeFor[[]string]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]int]](), reflect.TypeFor[[]int]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[map[string]string]](), reflect.TypeFor[map[string]string]())

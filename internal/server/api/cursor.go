@@ -39,6 +39,15 @@ func decodeCursor(list, cursor string, length int) ([]byte, error) {
 	return position, nil
 }
 
+// decodeTextCursor is decodeCursor for positions that are texts of any length.
+func decodeTextCursor(list, cursor string) ([]byte, error) {
+	length := base64.RawURLEncoding.DecodedLen(len(cursor)) - 1 - cursorCheck
+	if length < 0 {
+		return nil, notACursor()
+	}
+	return decodeCursor(list, cursor, length)
+}
+
 func cursorSum(list string, position []byte) []byte {
 	sum := sha256.Sum256(append([]byte(list+"\x00"), position...))
 	return sum[:cursorCheck]

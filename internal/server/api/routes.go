@@ -32,6 +32,8 @@ const (
 	tagFailures   = "Failures"
 	tagSources    = "Sources"
 	tagClaims     = "Claims"
+	tagEventTypes = "Event types"
+	tagUsage      = "Usage"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -44,7 +46,9 @@ var tags = []*huma.Tag{
 	{Name: tagFailures, Description: "Deliveries that failed, in groups of one endpoint and one cause."},
 	{Name: tagSources, Description: "Where providers send to."},
 	{Name: tagClaims, Description: "The ledger of what is done once: who holds a key, and what was done. Claim before a side effect that cannot share a transaction with a table of your own, complete after it."},
+	{Name: tagEventTypes, Description: "What you declare of your events: what their data looks like, and whether an endpoint gets one for each subject."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
+	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -58,7 +62,9 @@ func (a *API) addRoutes() {
 	a.addFailureRoutes()
 	a.addSourceRoutes()
 	a.addClaimRoutes()
+	a.addEventTypeRoutes()
 	a.addOperationRoutes()
+	a.addUsageRoutes()
 	a.addKeyRoutes()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/source"
@@ -25,16 +26,17 @@ import (
 
 // Options are what the dashboard is made of.
 type Options struct {
-	Store     *store.Store
-	Accounts  *account.Service
-	Accept    *accept.Service
-	Decide    *decide.Service
-	Deliver   *deliver.Service
-	Endpoints *endpoint.Service
-	Sources   *source.Service
-	Claims    *claim.Service
-	Operate   *operate.Service
-	Notify    *notify.Service
+	Store      *store.Store
+	Accounts   *account.Service
+	Accept     *accept.Service
+	Decide     *decide.Service
+	Deliver    *deliver.Service
+	Endpoints  *endpoint.Service
+	Sources    *source.Service
+	Claims     *claim.Service
+	EventTypes *eventtype.Service
+	Operate    *operate.Service
+	Notify     *notify.Service
 	// Now is the node's corrected clock.
 	Now func() time.Time
 	Log *slog.Logger

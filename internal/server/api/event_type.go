@@ -1,0 +1,150 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"github.com/rowlock/rowlock/internal/eventtype"
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/api/strictjson"
+)
+
+const eventTypeList = "event-types"
+
+// eventTypeView is what the account declared of a type.
+type eventTypeView struct {
+	Name        string            `json:"name" example:"order.created"`
+	Description string            `json:"description"`
+	Schema      json.RawMessage   `json:"schema" doc:"The JSON Schema that the data of published events has to satisfy; null for none."`
+	Examples    []json.RawMessage `json:"examples" nullable:"false"`
+	SingleFire  bool              `json:"single_fire" doc:"An endpoint gets one event of this type for each subject."`
+	OnDoubt     gateway.OnDoubt   `json:"on_doubt" enum:"resend,hold" doc:"What becomes of a single-fire event when nobody knows whether it was received."`
+	CreatedAt   timestamp         `json:"created_at"`
+	UpdatedAt   timestamp         `json:"updated_at"`
+}
+
+func viewEventType(t gateway.EventType) eventTypeView {
+	v := eventTypeView{
+		Name: t.Name, Description: t.Description, Schema: json.RawMessage("null"), Examples: append([]json.RawMessage{}, t.Examples...),
+		SingleFire: t.SingleFire, OnDoubt: t.OnDoubt, CreatedAt: timestamp(t.CreatedAt), UpdatedAt: timestamp(t.UpdatedAt),
+	}
+	if t.Schema != nil {
+		v.Schema = t.Schema
+	}
+	return v
+}
+
+// eventTypePath is the path of an operation on one type.
+type eventTypePath struct {
+	Name string `path:"name" doc:"The type's name. A slash in it may be written as it is, or as %2F."`
+}
+
+// typeName is the name that a path says, in which the router has left what was
+// escaped. What cannot be unescaped names nothing.
+func (p *eventTypePath) typeName() string {
+	name, err := url.PathUnescape(p.Name)
+	if err != nil {
+		return p.Name
+	}
+	return name
+}
+
+// newEventTypeBody describes a type to declare.
+type newEventTypeBody struct {
+	EventTypeBody
+
+	Name *string `json:"name" nullable:"false" pattern:"^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,255}$" example:"order.created" doc:"As events carry it. The types of providers can have spaces inside."`
+}
+
+// changeEventTypeBody describes a change of a type.
+type changeEventTypeBody struct {
+	EventTypeBody
+
+	// Name is refused if it is another. The document leaves it out.
+	Name *string `json:"name,omitempty"`
+}
+
+// EventTypeBody describes what can be changed of a type. Null sets a field back
+// to what it is when left out at the making.
+type EventTypeBody struct {
+	Description strictjson.Field[string]            `json:"description,omitzero" nullable:"true" maxLength:"2000" example:"An order was placed."`
+	Schema      json.RawMessage                     `json:"schema,omitempty" doc:"A JSON Schema of draft 2020-12, or of the one that its $schema names, of at most 64 KiB. References lead nowhere but into itself, patterns are RE2, and formats are not checked. Published events that break it are refused; what providers send is not asked. Left out, or null: none."`
+	Examples    strictjson.Field[[]json.RawMessage] `json:"examples,omitzero" nullable:"true" maxItems:"20" doc:"Data of such events, which satisfies the schema; at most 64 KiB in all."`
+	SingleFire  strictjson.Field[bool]              `json:"single_fire,omitzero" nullable:"true" doc:"An endpoint gets one event of this type for each subject, so each needs a subject. Left out: false."`
+	OnDoubt     strictjson.Field[string]            `json:"on_doubt,omitzero" nullable:"true" enum:"resend,hold" doc:"When nobody knows whether a single-fire event was received: resend it under the same Idempotency-Key, or hold it for a person. Left out: resend."`
+}
+
+// input is what the use case takes.
+func (b EventTypeBody) input(name *string) eventtype.Input {
+	in := eventtype.Input{
+		Name: name, Description: given(b.Description, ""), Examples: given(b.Examples, nil),
+		SingleFire: given(b.SingleFire, false), OnDoubt: (*gateway.OnDoubt)(given(b.OnDoubt, string(gateway.OnDoubtResend))),
+	}
+	if b.Schema != nil {
+		in.Schema = &b.Schema
+	}
+	return in
+}
+
+func (a *API) addEventTypeRoutes() {
+	registerJSON(a, route{
+		method: post, path: "/event-types", scope: manage, status: 201, required: []string{"name"},
+		id: "createEventType", tag: tagEventTypes, summary: "Declare an event type",
+		about: "A type need not be declared to be used.",
+	}, a.createEventType)
+	register(a, route{
+		method: get, path: "/event-types", scope: read, status: 200,
+		id: "listEventTypes", tag: tagEventTypes, summary: "List declared event types", about: "By name, in the order of its bytes.",
+	}, a.listEventTypes)
+	register(a, route{
+		method: get, path: "/event-types/{name}", scope: read, status: 200,
+		id: "getEventType", tag: tagEventTypes, summary: "Get an event type",
+	}, a.getEventType)
+	registerJSON(a, route{
+		method: patch, path: "/event-types/{name}", scope: manage, status: 200,
+		id: "updateEventType", tag: tagEventTypes, summary: "Change an event type",
+		about: "Fields that are left out stay as they are. What was accepted before is not asked again.",
+	}, a.updateEventType)
+	register(a, route{
+		method: remove, path: "/event-types/{name}", scope: manage, status: 204,
+		id: "deleteEventType", tag: tagEventTypes, summary: "Delete an event type",
+		about: "Takes the declaration away. Events of the type can still come; nothing is asked of them, and they repeat.",
+	}, a.deleteEventType)
+}
+
+func (a *API) listEventTypes(ctx context.Context, who caller, in *PageQuery) (*listReply[eventTypeView], error) {
+	after := ""
+	if in.Cursor != "" {
+		position, err := decodeTextCursor(eventTypeList, in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		after = string(position)
+	}
+	types, err := a.Store.EventTypes(ctx, who.account(), after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	position := func(t gateway.EventType) []byte { return []byte(t.Name) }
+	return reply(eventTypeList, *in, types, position, viewEventType), nil
+}
+
+func (a *API) createEventType(ctx context.Context, who caller, _ *nothing, body newEventTypeBody) (*objectReply[eventTypeView], error) {
+	made, err := a.EventTypes.Create(ctx, who.account(), who.actor(), body.input(body.Name))
+	return object(made, err, viewEventType)
+}
+
+func (a *API) getEventType(ctx context.Context, who caller, in *eventTypePath) (*objectReply[eventTypeView], error) {
+	t, err := a.Store.EventType(ctx, who.account(), in.typeName())
+	return object(t, err, viewEventType)
+}
+
+func (a *API) updateEventType(ctx context.Context, who caller, in *eventTypePath, body changeEventTypeBody) (*objectReply[eventTypeView], error) {
+	changed, err := a.EventTypes.Update(ctx, who.account(), who.actor(), in.typeName(), body.input(body.Name))
+	return object(changed, err, viewEventType)
+}
+
+func (a *API) deleteEventType(ctx context.Context, who caller, in *eventTypePath) (*empty, error) {
+	return &empty{}, a.EventTypes.Delete(ctx, who.account(), who.actor(), in.typeName())
+}

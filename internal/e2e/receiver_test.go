@@ -21,7 +21,7 @@ type hit struct {
 	at                    time.Time
 	path, event, delivery string
 	kind                  string // rowlock-event-type
-	attempt               int
+	attempt, fence        int // fence is zero where there is none
 	body                  []byte
 	verified              bool
 	// signatures is how many came with it: one for each live secret.
@@ -138,6 +138,7 @@ func (r *receiver) keep(request *http.Request, body []byte) (n int, wait time.Du
 		signatures: len(strings.Fields(request.Header.Get("webhook-signature"))),
 	}
 	h.attempt, _ = strconv.Atoi(request.Header.Get("rowlock-attempt")) // 0 is no attempt's number
+	h.fence, _ = strconv.Atoi(request.Header.Get("rowlock-fence"))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n = len(r.hits)

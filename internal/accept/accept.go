@@ -14,6 +14,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/rule"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -38,6 +39,8 @@ type Service struct {
 	sources *sourceCache
 	limits  *limiter
 	baseURL string
+	// turns are those of people who ask what a rule says.
+	turns *rule.Turns
 }
 
 // Options are what a Service is made of.
@@ -64,6 +67,7 @@ func New(o Options) *Service {
 		sources: newSourceCache(o.Store, o.Clock),
 		limits:  newLimiter(o),
 		baseURL: o.BaseURL,
+		turns:   rule.NewTurns(),
 	}
 }
 

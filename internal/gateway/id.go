@@ -56,6 +56,8 @@ type (
 	AlertID = ID[alertKind]
 	// OperationID identifies a bulk operation.
 	OperationID = ID[operationKind]
+	// FactID identifies what is known of a subject.
+	FactID = ID[factKind]
 )
 
 type (
@@ -75,6 +77,7 @@ type (
 	mailKind       struct{}
 	alertKind      struct{}
 	operationKind  struct{}
+	factKind       struct{}
 )
 
 func (accountKind) Prefix() string    { return "acc" }
@@ -93,6 +96,7 @@ func (invitationKind) Prefix() string { return "inv" }
 func (mailKind) Prefix() string       { return "eml" }
 func (alertKind) Prefix() string      { return "alt" }
 func (operationKind) Prefix() string  { return "op" }
+func (factKind) Prefix() string       { return "fct" }
 
 // AnyID is an id of whatever kind, for functions that serve them all.
 type AnyID interface {

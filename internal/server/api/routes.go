@@ -13,6 +13,7 @@ import (
 const (
 	get    = http.MethodGet
 	post   = http.MethodPost
+	put    = http.MethodPut
 	patch  = http.MethodPatch
 	remove = http.MethodDelete
 
@@ -31,6 +32,7 @@ const (
 	tagAttempts   = "Attempts"
 	tagFailures   = "Failures"
 	tagSources    = "Sources"
+	tagFacts      = "Facts"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -42,6 +44,7 @@ var tags = []*huma.Tag{
 	{Name: tagAttempts, Description: "The single tries of deliveries, with what was sent and what came back."},
 	{Name: tagFailures, Description: "Deliveries that failed, in groups of one endpoint and one cause."},
 	{Name: tagSources, Description: "Where providers send to."},
+	{Name: tagFacts, Description: "What the events of sources with a rule told of their subjects."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
@@ -55,6 +58,8 @@ func (a *API) addRoutes() {
 	a.addDeliveryRoutes()
 	a.addFailureRoutes()
 	a.addSourceRoutes()
+	a.addRuleRoutes()
+	a.addFactRoutes()
 	a.addOperationRoutes()
 	a.addKeyRoutes()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/rule"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -39,6 +40,8 @@ type Service struct {
 	types   *typeCache
 	limits  *limiter
 	baseURL string
+	// turns are those of people who ask what a rule says.
+	turns *rule.Turns
 }
 
 // Options are what a Service is made of.
@@ -66,6 +69,7 @@ func New(o Options) *Service {
 		types:   newTypeCache(o.Store, o.Clock),
 		limits:  newLimiter(o),
 		baseURL: o.BaseURL,
+		turns:   rule.NewTurns(),
 	}
 }
 

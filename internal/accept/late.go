@@ -90,7 +90,7 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 	if err != nil {
 		return late{}, err
 	}
-	known := (&cachedSource{source: source, settings: chosen, secrets: secrets}).at(s.clock.Now())
+	known := (&cachedSource{source: source, settings: chosen, secrets: secrets, rule: compiled(source)}).at(s.clock.Now())
 	in := Incoming{
 		Method: kept.Body.Method, Path: string(kept.Body.Path), Query: string(kept.Body.Query),
 		Header: gateway.DecodeHeaders(kept.Body.Headers), Body: kept.Body.Data, URL: s.baseURL + gateway.IngestPath + source.Token,
@@ -143,7 +143,7 @@ func (l late) unkept(err error) error {
 // decided about it.
 func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Verified, actor gateway.Actor, reason string) (Receipt, error) {
 	account, source := l.source.AccountID, l.source.ID
-	w := s.prepareReceived(l.reception, verified)
+	w := s.prepareReceived(ctx, l.reception, verified)
 	w.traced = true
 	if w.raw != nil {
 		w.rawID = l.kept.ID

@@ -129,9 +129,9 @@ func (s *Service) publishOne(ctx context.Context, w *waiting) PublishResult {
 
 const (
 	// maxKeyLength bounds an idempotency key that is given to the API.
-	maxKeyLength = 1024
+	maxKeyLength = gateway.MaxKeyLength
 	// maxSubjectLength keeps a subject within what an index can hold.
-	maxSubjectLength = 1024
+	maxSubjectLength = gateway.MaxSubjectLength
 )
 
 func checkInput(in PublishInput) error {

@@ -100,7 +100,7 @@ func (s *Service) Receive(ctx context.Context, in Incoming) (Receipt, error) {
 	if err := s.limits.receive(ctx, source.Source, source.settings.PerSecond, len(verified.Events), len(in.Body)); err != nil {
 		return Receipt{}, err
 	}
-	w := s.prepareReceived(r, verified)
+	w := s.prepareReceived(ctx, r, verified)
 	if err := s.commits.submit(ctx, w); err != nil {
 		return Receipt{}, err
 	}
@@ -162,16 +162,18 @@ func addressDetail(sender netip.Addr) string {
 // prepareReceived gives the request's events their ids. A repeat with another
 // body is a repeat all the same: the sender is told of the first one, and the
 // difference is kept with the request.
-func (s *Service) prepareReceived(r reception, verified signature.Verified) *waiting {
-	whole := bodyOf(r.in, r.scheme, r.source.settings.Scheme.Raw)
-	arrivals := make([]arrival, len(verified.Events))
+func (s *Service) prepareReceived(ctx context.Context, r reception, verified signature.Verified) *waiting {
+	whole := r.body()
+	arrivals := r.identified(verified, whole)
 	var request *gateway.RequestID
-	if len(verified.Events) > 1 {
+	if len(arrivals) > 1 {
 		request = new(gateway.RequestID(s.clock.NewID()))
 	}
-	for i := range verified.Events {
-		arrivals[i] = s.arrival(r.source.Source, verified, i, whole)
+	rule := r.source.namer()
+	for i := range arrivals {
+		arrivals[i].event.ID = gateway.EventID(s.clock.NewID())
 		arrivals[i].event.RequestID = request
+		rule.name(ctx, &arrivals[i])
 	}
 	w := newWaiting(arrivals...)
 	if request != nil {
@@ -182,23 +184,32 @@ func (s *Service) prepareReceived(r reception, verified signature.Verified) *wai
 	return w
 }
 
-// arrival is one of the events.
-func (s *Service) arrival(source gateway.Source, verified signature.Verified, i int, whole gateway.Body) arrival {
-	identity := &verified.Events[i]
-	event := gateway.Event{
-		ID: gateway.EventID(s.clock.NewID()), AccountID: source.AccountID, SourceID: source.ID, Status: gateway.EventAccepted,
-		Type: identity.Type, SecretID: nonZero(verified.Secret),
+// body is the request as it is kept.
+func (r reception) body() gateway.Body { return bodyOf(r.in, r.scheme, r.source.settings.Scheme.Raw) }
+
+// identified are the events of the request, named as its source's kind knows
+// them, without ids.
+func (r reception) identified(verified signature.Verified, whole gateway.Body) []arrival {
+	arrivals := make([]arrival, len(verified.Events))
+	for i := range verified.Events {
+		identity := &verified.Events[i]
+		event := gateway.Event{
+			AccountID: r.source.AccountID, SourceID: r.source.ID, Status: gateway.EventAccepted,
+			Type: identity.Type, SecretID: nonZero(verified.Secret),
+		}
+		if event.Type == "" {
+			event.Type = gateway.DefaultEventType
+		}
+		if identity.Key != "" {
+			event.Key = []byte(identity.Key)
+		}
+		body := whole
+		if identity.Body != nil {
+			body.Data = identity.Body
+		}
+		arrivals[i] = arrival{event: event, body: body}
 	}
-	if event.Type == "" {
-		event.Type = gateway.DefaultEventType
-	}
-	if identity.Key != "" {
-		event.Key = []byte(identity.Key)
-	}
-	if identity.Body != nil {
-		whole.Data = identity.Body
-	}
-	return arrival{event: event, body: whole}
+	return arrivals
 }
 
 // keepRefused stores a refused request and returns the refusal.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/rule"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/source/settings"
 	"github.com/rowlock/rowlock/internal/store"
@@ -26,6 +27,8 @@ type knownSource struct {
 
 	settings settings.Chosen
 	secrets  []signature.Secret
+	// rule is the source's, compiled; nil where it has none.
+	rule *rule.Rule
 }
 
 // cachedSource is what was read of a source, and when.
@@ -33,13 +36,27 @@ type cachedSource struct {
 	source   gateway.Source
 	settings settings.Chosen
 	secrets  []gateway.Secret
+	rule     *rule.Rule
 	readAt   time.Time
+}
+
+// compiled is a source's rule; nil for none, and for one that this version does
+// not understand.
+func compiled(source gateway.Source) *rule.Rule {
+	if source.Rule == nil {
+		return nil
+	}
+	r, err := rule.CompileRule(*source.Rule)
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // at is the source as it stands now: a secret whose end has come since the
 // source was read is left out.
 func (c *cachedSource) at(now time.Time) knownSource {
-	known := knownSource{Source: c.source, settings: c.settings}
+	known := knownSource{Source: c.source, settings: c.settings, rule: c.rule}
 	known.settings.Scheme.Capturing = c.source.CaptureUntil != nil && c.source.CaptureUntil.After(now)
 	for _, s := range c.secrets {
 		if s.EndsAt == nil || s.EndsAt.After(now) {
@@ -93,7 +110,7 @@ func (c *sourceCache) byToken(ctx context.Context, token string) (knownSource, e
 	if err != nil {
 		return knownSource{}, err
 	}
-	cached = &cachedSource{source: source, settings: chosen, secrets: secrets, readAt: now}
+	cached = &cachedSource{source: source, settings: chosen, secrets: secrets, rule: compiled(source), readAt: now}
 	c.keep(token, cached, generation)
 	return cached.at(now), nil
 }

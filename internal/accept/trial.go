@@ -128,7 +128,7 @@ func (s *Service) Try(ctx context.Context, account gateway.AccountID, actor gate
 	if t.Send && made.madeUp {
 		return Tried{}, gateway.Invalid("dry_run", "this source can only be checked: what this server signs is not signed by its provider")
 	}
-	tried := c.judge(made)
+	tried := c.judge(ctx, made)
 	if t.Send {
 		err = s.sendTrial(ctx, c, actor, t.Fault, made, &tried)
 	} else {
@@ -161,7 +161,7 @@ func (s *Service) console(ctx context.Context, account gateway.AccountID, id gat
 	if err != nil {
 		return console{}, err
 	}
-	known := (&cachedSource{source: source, settings: chosen, secrets: secrets}).at(s.clock.Now())
+	known := (&cachedSource{source: source, settings: chosen, secrets: secrets, rule: compiled(source)}).at(s.clock.Now())
 	known.settings.Scheme.Capturing = false // nothing that was made here is the provider's secret
 	in := Incoming{Token: source.Token, URL: s.baseURL + gateway.IngestPath + source.Token, Inside: true}
 	return console{reception{source: known, scheme: scheme, in: in}}, nil
@@ -169,7 +169,7 @@ func (s *Service) console(ctx context.Context, account gateway.AccountID, id gat
 
 // judge has the scheme verify what was made, and tells what the sender would be
 // told.
-func (c console) judge(made madeRequest) Tried {
+func (c console) judge(ctx context.Context, made madeRequest) Tried {
 	tried := Tried{Request: c.masked(made), Signing: made.signing}
 	tried.Verified, tried.Refused = c.scheme.Verify(made.Request, c.source.settings.Scheme, made.live)
 	if tried.Refused != nil {
@@ -179,14 +179,20 @@ func (c console) judge(made madeRequest) Tried {
 	if hello := tried.Verified.Handshake; hello != nil {
 		tried.Answer = &hello.Answer
 	}
-	for _, event := range tried.Verified.Events {
-		eventType := event.Type
-		if eventType == "" {
-			eventType = gateway.DefaultEventType
-		}
-		tried.Events = append(tried.Events, TriedEvent{Key: event.Key, Type: eventType})
+	r := c.receptionOf(made)
+	rule := r.source.namer()
+	for _, named := range r.identified(tried.Verified, r.body()) {
+		rule.name(ctx, &named)
+		tried.Events = append(tried.Events, TriedEvent{Key: string(named.event.Key), Type: named.event.Type})
 	}
 	return tried
+}
+
+// receptionOf is what was made, as it comes to the source.
+func (c console) receptionOf(made madeRequest) reception {
+	r := c.reception
+	r.in.Method, r.in.Query, r.in.Header, r.in.Body = made.Method, made.Query, made.Header, made.Body
+	return r
 }
 
 // sendTrial takes a request in as one from outside. Who did so is written down
@@ -198,10 +204,8 @@ func (s *Service) sendTrial(ctx context.Context, c console, actor gateway.Actor,
 	if err != nil {
 		return err
 	}
-	in := c.in
-	in.Method, in.Query, in.Header, in.Body = made.Method, made.Query, made.Header, made.Body
 	tried.Sent = true
-	got, err := s.Receive(ctx, in)
+	got, err := s.Receive(ctx, c.receptionOf(made).in)
 	if isVerdict(err) {
 		tried.Refused, tried.Answer = err, nil
 		return nil
@@ -229,14 +233,11 @@ func (s *Service) lookUp(ctx context.Context, c console, tried *Tried) error {
 		if event.Key == "" {
 			continue
 		}
-		filter := store.EventFilter{Source: &c.source.ID, Key: []byte(event.Key)}
-		found, err := s.store.Events(ctx, c.source.AccountID, filter, store.Page[gateway.EventID]{Limit: 1})
+		first, err := s.firstOf(ctx, c, event.Key)
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 {
-			event.ID, event.Duplicate = &found[0].ID, true
-		}
+		event.ID, event.Duplicate = first, first != nil
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ type Service struct {
 	local chan []gateway.EventID
 	// filters are those of endpoints, compiled.
 	filters *rule.Filters
+	// rules are those of sources, compiled.
+	rules *rule.Rules
 	// turns are those of people who ask what a filter says.
 	turns *rule.Turns
 }
@@ -53,7 +55,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake,
-		local: make(chan []gateway.EventID, localQueue), filters: rule.NewFilters(), turns: rule.NewTurns(),
+		local: make(chan []gateway.EventID, localQueue), filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
 	}
 }
 
@@ -95,8 +97,9 @@ func (s *Service) processTogether(ctx context.Context, ids []gateway.EventID) er
 	return err
 }
 
-// decide is the transaction: the decide-once guard, the fan-out, the jobs, and
-// last the rows that other transactions may wait for.
+// decide is the transaction: the decide-once guard, the rules and the guard of
+// facts, the fan-out, the jobs, and last the rows that other transactions may wait
+// for.
 func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) ([]store.LaneRef, error) {
 	events, err := tx.TakeUndecided(ctx, ids)
 	if err != nil || len(events) == 0 {
@@ -106,24 +109,29 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err != nil {
 		return nil, err
 	}
-	events, lacking, err := withSubject(ctx, tx, events, paused)
+	ended, err := s.interpret(ctx, tx, events, paused)
 	if err != nil {
+		return nil, err
+	}
+	if err := endWithoutSubject(ctx, tx, events, paused, ended); err != nil {
 		return nil, err
 	}
 	candidates, err := candidatesFor(ctx, tx, events)
 	if err != nil {
 		return nil, err
 	}
-	refused, err := s.sift(ctx, tx, events, paused, candidates)
+	refused, err := s.sift(ctx, tx, told(events, paused, ended), candidates)
 	if err != nil {
 		return nil, err
 	}
-	p := plan(events, paused, candidates, refused)
-	p.refuse(lacking)
+	p := plan(events, paused, ended, candidates, refused)
 	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
 		return nil, err
 	}
 	if err := tx.SetDecisions(ctx, p.decisions); err != nil {
+		return nil, err
+	}
+	if err := putOff(ctx, tx, events, ended); err != nil {
 		return nil, err
 	}
 	if err := tx.Enqueue(ctx, job.Delivers(p.lanes)...); err != nil {
@@ -144,6 +152,18 @@ func pausedSources(ctx context.Context, tx store.Tx, events []store.Undecided) (
 		return nil, nil
 	}
 	return tx.PausedSources(ctx, ids)
+}
+
+// told are the events that somebody may be told of: those of paused sources, and
+// those that ended by their rules, are not.
+func told(events []store.Undecided, paused map[gateway.SourceID]bool, ended verdicts) []store.Undecided {
+	var all []store.Undecided
+	for _, e := range events {
+		if _, over := ended[e.ID]; !over && !paused[e.SourceID] {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // candidatesFor reads the endpoints that may want one of the events.

@@ -18,10 +18,10 @@ type planned struct {
 	usage map[store.SourceRef]store.Usage
 }
 
-// plan decides a batch: an event of a paused source is held, one that no
-// endpoint asks for says so, the others go to every endpoint that does and
+// plan decides a batch: an event of a paused source is held, one that its rule
+// ended says why, one that no endpoint asks for says so, the others go to every endpoint that does and
 // whose filter lets them through.
-func plan(events []store.Undecided, paused map[gateway.SourceID]bool, candidates []store.Candidate, refused refusals) planned {
+func plan(events []store.Undecided, paused map[gateway.SourceID]bool, ended verdicts, candidates []store.Candidate, refused refusals) planned {
 	p := planned{usage: map[store.SourceRef]store.Usage{}}
 	byAccount := map[gateway.AccountID][]store.Candidate{}
 	for _, c := range candidates {
@@ -33,7 +33,15 @@ func plan(events []store.Undecided, paused map[gateway.SourceID]bool, candidates
 			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: gateway.EventHeld, Reason: "the source is paused"})
 			continue
 		}
+		over, isOver := ended[e.ID]
+		if isOver && over.status == gateway.EventAccepted {
+			continue // put off, and not decided
+		}
 		p.count(e)
+		if isOver {
+			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: over.status, Reason: over.reason})
+			continue
+		}
 		if n, others := p.fanOut(e, byAccount[e.AccountID], refused, touched); n == 0 {
 			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: withoutEndpoints(e.Type), Reason: others.nobody(e.Type)})
 		}

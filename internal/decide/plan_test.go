@@ -59,7 +59,7 @@ func TestPlanRoutes(t *testing.T) {
 		for i, patterns := range c.patterns {
 			candidates = append(candidates, candidate(byte(i+1), acme, patterns...))
 		}
-		p := plan([]store.Undecided{event(1, acme, c.eventType)}, nil, candidates, nil)
+		p := plan([]store.Undecided{event(1, acme, c.eventType)}, nil, nil, candidates, nil)
 		if diff := cmp.Diff(c.want, routes(p.deliveries)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -78,7 +78,7 @@ func TestPlanOfABatch(t *testing.T) {
 	paused.SourceID = still
 	events := []store.Undecided{event(1, acme, "a"), event(2, other, "a"), paused, event(4, acme, "b"), event(5, acme, "c")}
 	candidates := []store.Candidate{candidate(1, acme, "a"), candidate(2, other), candidate(3, acme, "a", "b")}
-	p := plan(events, map[gateway.SourceID]bool{still: true}, candidates, nil)
+	p := plan(events, map[gateway.SourceID]bool{still: true}, nil, candidates, nil)
 
 	if diff := cmp.Diff([]route{{1, 1}, {1, 3}, {2, 2}, {4, 3}}, routes(p.deliveries)); diff != "" {
 		t.Errorf("deliveries: %s", diff)
@@ -114,7 +114,7 @@ func TestPlanOfABatch(t *testing.T) {
 
 func TestPlanOfNothing(t *testing.T) {
 	t.Parallel()
-	p := plan(nil, nil, []store.Candidate{candidate(1, acme)}, nil)
+	p := plan(nil, nil, nil, []store.Candidate{candidate(1, acme)}, nil)
 	if len(p.deliveries)+len(p.decisions)+len(p.lanes)+len(p.usage) != 0 {
 		t.Errorf("plan %+v", p)
 	}
@@ -126,7 +126,7 @@ func TestPlanWithoutEndpoints(t *testing.T) {
 	for eventType, want := range map[string]gateway.EventStatus{
 		"order.created": gateway.EventNoEndpoints, "rowlock.operation.done": gateway.EventIgnored, "rowlocks.test": gateway.EventNoEndpoints,
 	} {
-		p := plan([]store.Undecided{event(1, acme, eventType)}, nil, []store.Candidate{candidate(1, acme, "a")}, nil)
+		p := plan([]store.Undecided{event(1, acme, eventType)}, nil, nil, []store.Candidate{candidate(1, acme, "a")}, nil)
 		if len(p.decisions) != 1 || p.decisions[0].Status != want {
 			t.Errorf("%s: %+v, want %s", eventType, p.decisions, want)
 		}

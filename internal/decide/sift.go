@@ -40,7 +40,7 @@ func (r refusals) refused(event gateway.EventID, endpoint gateway.EndpointID) (r
 
 // filtered are the events that somebody with a filter asks for, and who. There
 // are none where nobody has a filter, and then nothing more is read.
-func filtered(events []store.Undecided, paused map[gateway.SourceID]bool, candidates []store.Candidate) (asked []store.Undecided, by map[gateway.EventID][]store.Candidate) {
+func filtered(events []store.Undecided, candidates []store.Candidate) (asked []store.Undecided, by map[gateway.EventID][]store.Candidate) {
 	var strict []store.Candidate
 	for _, c := range candidates {
 		if c.Filter != "" {
@@ -52,9 +52,6 @@ func filtered(events []store.Undecided, paused map[gateway.SourceID]bool, candid
 	}
 	by = map[gateway.EventID][]store.Candidate{}
 	for _, e := range events {
-		if paused[e.SourceID] {
-			continue
-		}
 		for _, c := range strict {
 			if c.AccountID == e.AccountID && gateway.MatchesType(c.EventTypes, e.Type) {
 				by[e.ID] = append(by[e.ID], c)
@@ -68,14 +65,14 @@ func filtered(events []store.Undecided, paused map[gateway.SourceID]bool, candid
 }
 
 // sift asks the filters of the candidates about the events.
-func (s *Service) sift(ctx context.Context, tx store.Tx, events []store.Undecided, paused map[gateway.SourceID]bool, candidates []store.Candidate) (refusals, error) {
-	asked, by := filtered(events, paused, candidates)
+func (s *Service) sift(ctx context.Context, tx store.Tx, events []store.Undecided, candidates []store.Candidate) (refusals, error) {
+	asked, by := filtered(events, candidates)
 	if len(asked) == 0 {
 		return nil, nil
 	}
 	refused, ends := refusals{}, s.clock.Now().Add(siftTime)
 	for part := range inParts(asked, func(e store.Undecided) int { return e.BodySize }) {
-		contents, err := tx.Contents(ctx, accountsOf(part), idsOf(part))
+		contents, err := tx.Contents(ctx, accountsOf(pointers(part)), idsOf(pointers(part)))
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +132,7 @@ func inParts[E any](events []E, size func(E) int) iter.Seq[[]E] {
 	}
 }
 
-func accountsOf(events []store.Undecided) []gateway.AccountID {
+func accountsOf(events []*store.Undecided) []gateway.AccountID {
 	accounts := map[gateway.AccountID]bool{}
 	for _, e := range events {
 		accounts[e.AccountID] = true
@@ -143,7 +140,7 @@ func accountsOf(events []store.Undecided) []gateway.AccountID {
 	return slices.Collect(maps.Keys(accounts))
 }
 
-func idsOf(events []store.Undecided) []gateway.EventID {
+func idsOf(events []*store.Undecided) []gateway.EventID {
 	ids := make([]gateway.EventID, len(events))
 	for i, e := range events {
 		ids[i] = e.ID

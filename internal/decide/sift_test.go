@@ -32,13 +32,13 @@ func TestNothingIsReadWithoutFilters(t *testing.T) {
 		"another type's":    {strict(1, acme, "true", "c")},
 		"nobody":            nil,
 	} {
-		refused, err := s.sift(t.Context(), store.Tx{}, events, nil, candidates)
+		refused, err := s.sift(t.Context(), store.Tx{}, events, candidates)
 		if len(refused) != 0 || err != nil {
 			t.Errorf("%s: %v, %v", name, refused, err)
 		}
 	}
 	paused := map[gateway.SourceID]bool{active: true}
-	if _, err := s.sift(t.Context(), store.Tx{}, events, paused, []store.Candidate{strict(1, acme, "true")}); err != nil {
+	if _, err := s.sift(t.Context(), store.Tx{}, told(events, paused, nil), []store.Candidate{strict(1, acme, "true")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -48,7 +48,7 @@ func TestPlanWithRefusals(t *testing.T) {
 	events := []store.Undecided{event(1, acme, "a"), event(2, acme, "a"), event(3, acme, "a")}
 	one, two := gateway.EndpointID{0: 1}, gateway.EndpointID{0: 2}
 	refused := refusals{events[1].ID: {one: ""}, events[2].ID: {one: "", two: "why"}}
-	p := plan(events, nil, []store.Candidate{strict(1, acme, "x"), strict(2, acme, "x"), strict(3, acme, "x", "b")}, refused)
+	p := plan(events, nil, nil, []store.Candidate{strict(1, acme, "x"), strict(2, acme, "x"), strict(3, acme, "x", "b")}, refused)
 	if diff := cmp.Diff([]route{{1, 1}, {1, 2}, {2, 2}}, routes(p.deliveries)); diff != "" {
 		t.Error(diff)
 	}
@@ -108,10 +108,10 @@ func BenchmarkPlan(b *testing.B) {
 	candidates := []store.Candidate{candidate(1, acme), candidate(2, acme, "order.*"), candidate(3, acme, "refund.*")}
 	b.ReportAllocs()
 	for b.Loop() {
-		refused, err := s.sift(b.Context(), store.Tx{}, events, nil, candidates)
+		refused, err := s.sift(b.Context(), store.Tx{}, events, candidates)
 		if err != nil {
 			b.Fatal(err)
 		}
-		plan(events, nil, candidates, refused)
+		plan(events, nil, nil, candidates, refused)
 	}
 }

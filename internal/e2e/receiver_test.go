@@ -21,7 +21,7 @@ type hit struct {
 	at                    time.Time
 	path, event, delivery string
 	kind                  string // rowlock-event-type
-	attempt, fence        int // fence is zero where there is none
+	attempt, fence        int    // fence is zero where there is none
 	body                  []byte
 	verified              bool
 	// signatures is how many came with it: one for each live secret.

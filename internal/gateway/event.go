@@ -37,8 +37,15 @@ type Event struct {
 	ID        EventID
 	AccountID AccountID
 	SourceID  SourceID
-	Type      string
-	Subject   *string
+	// Type is what it is told as; ReceivedType is what came in, where a rule gave
+	// it another one.
+	Type         string
+	ReceivedType *string
+	Subject      *string
+	// State is what it reports of its subject; FactID is the fact that it made
+	// new, nil where it told nothing new.
+	State  *string
+	FactID *FactID
 	// Key is the idempotency key as it came; nil when there was none.
 	Key    []byte
 	Status EventStatus
@@ -46,6 +53,10 @@ type Event struct {
 	Decision string
 	// DecideAfter is when an accepted event is due to be decided.
 	DecideAfter time.Time
+	// RuleFailed tells that its key or its type could not be read when it came in.
+	RuleFailed bool
+	// WaitUntil is until when it was put off, for want of its subject.
+	WaitUntil *time.Time
 	// OccurredAt is when the thing happened, if the publisher said so.
 	OccurredAt *time.Time
 	// SecretID is the source's secret that verified it; nil when none did.
@@ -98,6 +109,17 @@ func CheckPublishedType(text string) error {
 	}
 	if strings.HasPrefix(text, OwnTypePrefix) {
 		return &InvalidError{Field: "type", Code: "type_reserved", Detail: "types that begin with rowlock. are Rowlock's own"}
+	}
+	return nil
+}
+
+// CheckRuleType checks a type that a rule gives an event.
+func CheckRuleType(text string) error {
+	switch {
+	case !ValidEventType(text) && !spokenPattern.MatchString(text):
+		return Invalid("type", "want 1 to 256 letters, digits, _ . : / or -, not beginning with a sign")
+	case strings.HasPrefix(text, OwnTypePrefix):
+		return Invalid("type", "types that begin with rowlock. are Rowlock's own")
 	}
 	return nil
 }

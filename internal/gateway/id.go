@@ -58,6 +58,8 @@ type (
 	OperationID = ID[operationKind]
 	// ClaimID identifies a key of the claim ledger.
 	ClaimID = ID[claimKind]
+	// FactID identifies what is known of a subject.
+	FactID = ID[factKind]
 )
 
 type (
@@ -78,6 +80,7 @@ type (
 	alertKind      struct{}
 	operationKind  struct{}
 	claimKind      struct{}
+	factKind       struct{}
 )
 
 func (accountKind) Prefix() string    { return "acc" }
@@ -97,6 +100,7 @@ func (mailKind) Prefix() string       { return "eml" }
 func (alertKind) Prefix() string      { return "alt" }
 func (operationKind) Prefix() string  { return "op" }
 func (claimKind) Prefix() string      { return "clm" }
+func (factKind) Prefix() string       { return "fct" }
 
 // AnyID is an id of whatever kind, for functions that serve them all.
 type AnyID interface {

@@ -35,8 +35,12 @@ type Source struct {
 	// CaptureUntil is until when the next secret that the provider sends is
 	// taken; nil when none is.
 	CaptureUntil *time.Time
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	// Rule says what its events mean; nil where the kind says all there is.
+	Rule *Rule
+	// RuleVersion grows with every change of the rule.
+	RuleVersion int
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // Request is an ingest request that did not become an event.

@@ -3,12 +3,14 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 
@@ -47,6 +49,11 @@ type program struct {
 // or one that is only known when it runs. Its error is a SyntaxError, but for
 // faults of our own.
 func compile(text string, want *cel.Type, otherwise string) (*program, error) {
+	return compileFor(text, []*cel.Type{want}, otherwise)
+}
+
+// compileFor is compile for a value of one of several types.
+func compileFor(text string, want []*cel.Type, otherwise string) (*program, error) {
 	switch {
 	case len(text) > gateway.MaxFilterLength:
 		return nil, wrong("want at most %d bytes", gateway.MaxFilterLength)
@@ -59,14 +66,15 @@ func compile(text string, want *cel.Type, otherwise string) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the environment of rules: %w", err)
 	}
-	checked, issues := env.Compile(text)
+	checked, issues := check(env, text)
 	if issues.Err() != nil {
 		return nil, syntaxError(text, issues.Errors()[0])
 	}
-	if got := checked.OutputType(); !got.IsExactType(want) && got.Kind() != types.DynKind {
+	got := checked.OutputType()
+	if got.Kind() != types.DynKind && !slices.ContainsFunc(want, got.IsExactType) {
 		return nil, wrong(otherwise, typeName(got))
 	}
-	if err := bounded(checked); err != nil {
+	if err := affordable(checked); err != nil {
 		return nil, err
 	}
 	whole, err := plan(env, checked, maxSteps)
@@ -77,9 +85,34 @@ func compile(text string, want *cel.Type, otherwise string) (*program, error) {
 	return &program{whole, brief}, nil
 }
 
-// bounded refuses what would take too long for most events, and patterns that
+// check parses an expression and finds out its types. One branch of a ? b : c may
+// be null whatever the other is: CEL asks for equal types, and null is how a rule
+// says that there is nothing.
+func check(env *cel.Env, text string) (*cel.Ast, *cel.Issues) {
+	parsed, issues := env.Parse(text)
+	if issues.Err() != nil {
+		return nil, issues
+	}
+	root := parsed.NativeRep().Expr()
+	next := ast.MaxID(parsed.NativeRep())
+	make := ast.NewExprFactory()
+	ast.PostOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Conditional {
+			return
+		}
+		for _, branch := range e.AsCall().Args()[1:] {
+			if branch.Kind() == ast.LiteralKind && branch.AsLiteral() == types.NullValue {
+				next++
+				branch.SetKindCase(make.NewCall(branch.ID(), "dyn", make.NewLiteral(next, types.NullValue)))
+			}
+		}
+	}))
+	return env.Check(parsed)
+}
+
+// affordable refuses what would take too long for most events, and patterns that
 // come with the event: nobody knows how large those are.
-func bounded(checked *cel.Ast) error {
+func affordable(checked *cel.Ast) error {
 	var at *SyntaxError
 	ast.PostOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != overloads.Matches {

@@ -26,6 +26,9 @@ type Input struct {
 // NewInput makes an Input. The event's bytes are kept and not changed.
 func NewInput(e gateway.Content) *Input { return &Input{event: e} }
 
+// Spent is how long all evaluations took so far.
+func (in *Input) Spent() time.Duration { return in.spent }
+
 // Type is the event's type.
 func (in *Input) Type() string { return in.event.Type }
 

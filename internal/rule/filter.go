@@ -48,7 +48,7 @@ const tries = 2
 // cannot be said; the event then does not meet it. Any other error is the
 // context's.
 func (f *Filter) Match(ctx context.Context, in *Input) (bool, error) {
-	value, err := f.program.evaluate(ctx, in)
+	value, err := f.program.evaluate(ctx, in, limits{deadline, tries})
 	if err != nil {
 		return false, err
 	}
@@ -59,11 +59,17 @@ func (f *Filter) Match(ctx context.Context, in *Input) (bool, error) {
 	return bool(matches), nil
 }
 
+// limits bound an evaluation in time: each try, and how many there are.
+type limits struct {
+	each  time.Duration
+	tries int
+}
+
 // evaluate is the value for an event: an EvalError, or the context's, when
 // there is none.
-func (p *program) evaluate(ctx context.Context, in *Input) (ref.Val, error) {
-	for range tries {
-		value, err := p.within(ctx, in)
+func (p *program) evaluate(ctx context.Context, in *Input, l limits) (ref.Val, error) {
+	for range l.tries {
+		value, err := p.within(ctx, in, l.each)
 		switch {
 		case err == nil:
 			return value, nil
@@ -77,7 +83,7 @@ func (p *program) evaluate(ctx context.Context, in *Input) (ref.Val, error) {
 }
 
 // within evaluates up to the deadline.
-func (p *program) within(ctx context.Context, in *Input) (ref.Val, error) {
+func (p *program) within(ctx context.Context, in *Input, deadline time.Duration) (ref.Val, error) {
 	runs := p.whole
 	if in.spent > maxEventTime {
 		var err error

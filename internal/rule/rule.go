@@ -1,5 +1,5 @@
 // Package rule evaluates what people write about events in CEL, the Common
-// Expression Language: so far the filters of endpoints.
+// Expression Language: the filters of endpoints, and the rules of sources.
 //
 // An expression is compiled once and run often, against events from anybody.
 // It sees six variables: body (the decoded JSON, or null), headers, query,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,7 +87,7 @@ func checkOperation(t *testing.T, o operation) {
 	if !success || responses["default"] == nil {
 		t.Errorf("%s: responses %v", where, responses)
 	}
-	if (o.method == http.MethodPost || o.method == http.MethodPatch) != (o.document["requestBody"] != nil) {
+	if takes := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.method); takes != (o.document["requestBody"] != nil) {
 		t.Errorf("%s: body %v", where, o.document["requestBody"])
 	}
 }

@@ -99,6 +99,7 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 		"operations":  text(operation, "id"),
 		"endpoints":   text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
 		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
+		"facts":    n.keepFact(text(src, "id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
 }
@@ -119,6 +120,27 @@ func (n *tenant) keepRequest(source string) string {
 		n.t.Fatal(err)
 	}
 	return r.ID.String()
+}
+
+// keepFact stores a fact of a source and returns its id.
+func (n *tenant) keepFact(source string) string {
+	n.t.Helper()
+	id, err := gateway.ParseID[gateway.SourceID](source)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	fact := gateway.FactID(n.clock.NewID())
+	err = n.store.InTx(n.t.Context(), func(tx store.Tx) error {
+		_, err := tx.TellFacts(n.t.Context(), []store.Report{{
+			Report: gateway.Report{State: "sent"}, AccountID: n.account, SourceID: id, Subject: "m1",
+			EventID: gateway.EventID(n.clock.NewID()), FactID: fact,
+		}})
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return fact.String()
 }
 
 // fill puts the world's ids into a path. A part that it has no object for
@@ -204,7 +226,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types", "facts"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)

@@ -247,7 +247,10 @@ func everyChange(ctx context.Context, b bundle, id gateway.SourceID) map[string]
 	_, pause := b.Pause(ctx, b.account, actor, id)
 	_, resume := b.Resume(ctx, b.account, actor, id)
 	_, rotate := b.Rotate(ctx, b.account, actor, id, "x", nil)
+	_, set := b.SetRule(ctx, b.account, actor, id, gateway.Rule{Key: "body.id"})
+	_, cleared := b.ClearRule(ctx, b.account, actor, id)
 	return map[string]error{
+		"SetRule": set, "ClearRule": cleared,
 		"Update": update, "Pause": pause, "Resume": resume, "Rotate": rotate, "Delete": b.Delete(ctx, b.account, actor, id),
 	}
 }

@@ -149,11 +149,11 @@ func (t Tx) InsertEvents(ctx context.Context, events []NewEvent) error {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, decide_after)
+		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, rule_failed, decide_after)
 		SELECT *, now()
 		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bytea[],
-		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[])`,
-		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.requests, c.sizes, c.statuses, c.decisions)
+		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[], $13::boolean[])`,
+		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.requests, c.sizes, c.statuses, c.decisions, c.failed)
 	batch.Queue(`
 		INSERT INTO event_bodies (id, account_id, method, path, query, headers, body)
 		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])`,
@@ -185,6 +185,7 @@ type eventColumns struct {
 	sizes     []int
 	statuses  []string
 	decisions []string
+	failed    []bool
 	methods   []string
 	paths     [][]byte
 	queries   [][]byte
@@ -205,6 +206,7 @@ func (c *eventColumns) add(n *NewEvent) {
 	c.sizes = append(c.sizes, len(b.Data))
 	c.statuses = append(c.statuses, string(e.Status))
 	c.decisions = append(c.decisions, e.Decision)
+	c.failed = append(c.failed, e.RuleFailed)
 	c.methods = append(c.methods, b.Method)
 	c.paths = append(c.paths, notNil(b.Path))
 	c.queries = append(c.queries, notNil(b.Query))

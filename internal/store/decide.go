@@ -16,9 +16,24 @@ type Undecided struct {
 	ID        gateway.EventID
 	AccountID gateway.AccountID
 	SourceID  gateway.SourceID
-	Type      string
-	Subject   *string
-	BodySize  int
+	// Type is what came in, whatever it was told as.
+	Type string
+	// Subject is empty for none.
+	Subject  string
+	BodySize int
+	// Rule is the version of its source's rule; zero where there is none.
+	Rule int
+	// Renamed tells that a rule gave it another type, when it was decided before.
+	Renamed bool
+	// Unnamed tells that its key or its type could not be read when it came in,
+	// Keyed that it has a key all the same.
+	Unnamed, Keyed bool
+	// Told is the fact that it made new when it was decided before, with its
+	// state then.
+	Told      *gateway.FactID
+	ToldState string
+	// Waits is how often it was put off.
+	Waits int
 	// Again tells that it was decided before, and counted.
 	Again bool
 	// SourcePaused tells that its source holds its events.
@@ -29,8 +44,9 @@ type Undecided struct {
 // processed and returns them, in the order of their ids; the transaction goes
 // on to do what that means, or to say otherwise with SetDecisions.
 //
-// The promise: an event is decided once. Only the transaction that finds it
-// accepted, under its row's lock, goes on; whoever comes second gets no row.
+// The promise: an event is decided once, and one that was put off not before its
+// time. Only the transaction that finds it accepted, under its row's lock, goes
+// on; whoever comes second gets no row.
 func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecided, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -43,6 +59,7 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			WHERE id = ANY ($1)
 			  AND id BETWEEN $2 AND $3
 			  AND status = $4
+			  AND (wait_until IS NULL OR wait_until <= now())
 			ORDER BY id
 			FOR UPDATE
 		), taken AS (
@@ -52,9 +69,12 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			WHERE e.id = ANY (ARRAY(SELECT id FROM mine))
 			  AND e.id BETWEEN $2 AND $3
 			  AND e.status = $4
-			RETURNING e.id, e.account_id, e.source_id, e.type, e.subject, e.body_size, e.decisions
+			RETURNING e.id, e.account_id, e.source_id, e.type, e.received_type, e.subject, e.body_size, e.rule_failed,
+			          e.key IS NOT NULL AS keyed, e.fact_id, e.reported, e.waits, e.decisions
 		)
-		SELECT taken.id, taken.account_id, taken.source_id, taken.type, taken.subject, taken.body_size, taken.decisions > 1, s.state = 'paused'
+		SELECT taken.id, taken.account_id, taken.source_id, coalesce(taken.received_type, taken.type), coalesce(taken.subject, ''), taken.body_size,
+		       CASE WHEN s.rule IS NULL THEN 0 ELSE s.rule_version END, taken.received_type IS NOT NULL, taken.rule_failed, taken.keyed,
+		       taken.fact_id, coalesce(taken.reported, ''), taken.waits, taken.decisions > 1, s.state = 'paused'
 		FROM taken
 		JOIN sources s
 		  ON s.id = taken.source_id
@@ -63,7 +83,8 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 		return nil, wrap("take undecided events", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Undecided, err error) {
-		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Again, &u.SourcePaused)
+		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Rule, &u.Renamed, &u.Unnamed, &u.Keyed,
+			&u.Told, &u.ToldState, &u.Waits, &u.Again, &u.SourcePaused)
 	})
 	return events, wrap("take undecided events", err)
 }

@@ -13,6 +13,11 @@ import (
 // Enqueue inserts jobs in the transaction: they exist if and only if it
 // commits. They are due at the transaction's time.
 func (t Tx) Enqueue(ctx context.Context, jobs ...job.Args) error {
+	return t.EnqueueIn(ctx, 0, jobs...)
+}
+
+// EnqueueIn is Enqueue for jobs that are due so much later.
+func (t Tx) EnqueueIn(ctx context.Context, wait time.Duration, jobs ...job.Args) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -22,7 +27,7 @@ func (t Tx) Enqueue(ctx context.Context, jobs ...job.Args) error {
 	}
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, args := range jobs {
-		params[i] = river.InsertManyParams{Args: args, InsertOpts: &river.InsertOpts{ScheduledAt: now}}
+		params[i] = river.InsertManyParams{Args: args, InsertOpts: &river.InsertOpts{ScheduledAt: now.Add(wait)}}
 	}
 	if _, err := t.store.queue.InsertManyFastTx(ctx, t.tx, params); err != nil {
 		return wrap("insert jobs", err)
@@ -30,7 +35,8 @@ func (t Tx) Enqueue(ctx context.Context, jobs ...job.Args) error {
 	return nil
 }
 
-// dueAtOnce makes a job available at the time that Enqueue read. Without a
+// dueAtOnce makes a job available at the time that Enqueue read, or at the later
+// one that it was told: it is not fetched before. Without a
 // time the queue would take the node's own clock, and the jobs of a node that
 // is an hour ahead would wait for an hour; with one it would leave the job to
 // its scheduler, which runs on one node every few seconds.

@@ -20,12 +20,12 @@ type EventFilter struct {
 	Status gateway.EventStatus
 }
 
-const eventFields = `e.id, e.account_id, e.source_id, e.type, e.subject, e.key, e.status, e.decision, e.decide_after,
-	e.occurred_at, e.secret_id, e.request_id, e.body_size, e.payload_deleted_at`
+const eventFields = `e.id, e.account_id, e.source_id, e.type, e.received_type, e.subject, e.reported, e.fact_id, e.key, e.status, e.decision,
+	e.decide_after, e.rule_failed, e.wait_until, e.occurred_at, e.secret_id, e.request_id, e.body_size, e.payload_deleted_at`
 
 func scanEvent(row pgx.CollectableRow) (e gateway.Event, err error) {
-	err = row.Scan(&e.ID, &e.AccountID, &e.SourceID, &e.Type, &e.Subject, &e.Key, &e.Status, &e.Decision, &e.DecideAfter,
-		&e.OccurredAt, &e.SecretID, &e.RequestID, &e.BodySize, &e.PayloadDeletedAt)
+	err = row.Scan(&e.ID, &e.AccountID, &e.SourceID, &e.Type, &e.ReceivedType, &e.Subject, &e.State, &e.FactID, &e.Key, &e.Status, &e.Decision,
+		&e.DecideAfter, &e.RuleFailed, &e.WaitUntil, &e.OccurredAt, &e.SecretID, &e.RequestID, &e.BodySize, &e.PayloadDeletedAt)
 	return e, err
 }
 

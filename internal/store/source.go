@@ -8,7 +8,7 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-const sourceFields = `id, account_id, uid, name, kind, token, settings, state, capture_until, created_at, updated_at`
+const sourceFields = `id, account_id, uid, name, kind, token, settings, state, capture_until, rule, rule_version, created_at, updated_at`
 
 // CreateSource makes a source and returns it as it is stored. A uid that
 // another source of the account has is gateway.ErrUIDTaken.
@@ -39,6 +39,19 @@ func (t Tx) UpdateSource(ctx context.Context, account gateway.AccountID, source 
 			"name": source.Name, "settings": notNil(source.Settings),
 		})
 	return oneSource("update source", rows, err)
+}
+
+// SetSourceRule gives a source another rule; nil takes it away. Its version grows
+// with each, so that nobody takes one for another.
+func (t Tx) SetSourceRule(ctx context.Context, account gateway.AccountID, id gateway.SourceID, rule *gateway.Rule) (gateway.Source, error) {
+	rows, err := t.tx.Query(ctx, `
+		UPDATE sources
+		SET rule = $3, rule_version = rule_version + 1, updated_at = now()
+		WHERE id = $1
+		  AND account_id = $2
+		  AND deleted_at IS NULL
+		RETURNING `+sourceFields, id, account, rule)
+	return oneSource("set the source's rule", rows, err)
 }
 
 // SetSourceState pauses or resumes a source and tells whether that changed

@@ -127,10 +127,14 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 			live, err := b.EndpointSecretTimes(ctx, b.account, b.endpoint)
 			return no(len(live) > 0, err)
 		},
-		"Source":         func(store.Tx) error { _, err := b.Source(ctx, b.account, b.source); return err },
-		"SourceByUID":    func(store.Tx) error { _, err := b.SourceByUID(ctx, b.account, "mine"); return err },
-		"LockSource":     func(tx store.Tx) error { _, err := tx.LockSource(ctx, b.account, b.source); return err },
-		"DeleteSource":   func(tx store.Tx) error { return tx.DeleteSource(ctx, b.account, b.source) },
+		"Source":       func(store.Tx) error { _, err := b.Source(ctx, b.account, b.source); return err },
+		"SourceByUID":  func(store.Tx) error { _, err := b.SourceByUID(ctx, b.account, "mine"); return err },
+		"LockSource":   func(tx store.Tx) error { _, err := tx.LockSource(ctx, b.account, b.source); return err },
+		"DeleteSource": func(tx store.Tx) error { return tx.DeleteSource(ctx, b.account, b.source) },
+		"SetSourceRule": func(tx store.Tx) error {
+			_, err := tx.SetSourceRule(ctx, b.account, b.source, &gateway.Rule{Key: "body.id"})
+			return err
+		},
 		"SetSourceState": func(tx store.Tx) error { return no(tx.SetSourceState(ctx, b.account, b.source, gateway.SourcePaused)) },
 		"UpdateSource": func(tx store.Tx) error {
 			_, err := tx.UpdateSource(ctx, b.account, gateway.Source{ID: b.source, Name: "x"})

@@ -12,18 +12,24 @@ const eventList = "events"
 
 // EventView is an event as a list shows it.
 type EventView struct {
-	ID         gateway.EventID     `json:"id" example:"evt_06h1m3v9c8x7k2q5n4t6w8y0za"`
-	Type       string              `json:"type" example:"order.created"`
-	Subject    *string             `json:"subject,omitempty" doc:"What the event is about, if its publisher said so."`
-	Key        *string             `json:"key,omitempty" doc:"The idempotency key that it came with."`
-	Status     gateway.EventStatus `json:"status" enum:"accepted,processed,ignored,duplicate_fact,stale_fact,rule_error,unresolved,no_endpoints,held" doc:"What became of it."`
-	Decision   string              `json:"decision,omitempty" doc:"Why the status is what it is, in words."`
-	SourceID   gateway.SourceID    `json:"source_id" doc:"Where it came from."`
-	SecretID   *gateway.SecretID   `json:"secret_id,omitempty" doc:"The source's secret that verified it."`
-	RequestID  *gateway.RequestID  `json:"request_id,omitempty" doc:"The request that it came in, where that brought several events or was refused at first."`
-	BodySize   int                 `json:"body_size" doc:"The payload's size in bytes."`
-	OccurredAt *timestamp          `json:"occurred_at,omitempty" doc:"When it happened, if its publisher said so."`
-	CreatedAt  timestamp           `json:"created_at" doc:"When it was accepted."`
+	ID   gateway.EventID `json:"id" example:"evt_06h1m3v9c8x7k2q5n4t6w8y0za"`
+	Type string          `json:"type" example:"order.created" doc:"What it is told as."`
+	// ReceivedType is left out where no rule gave it another type.
+	ReceivedType *string             `json:"received_type,omitempty" doc:"What came in, where the source's rule emits it as another type."`
+	Subject      *string             `json:"subject,omitempty" doc:"What the event is about, if its publisher or its source's rule said so."`
+	State        *string             `json:"state,omitempty" doc:"What it reports of its subject."`
+	FactID       *gateway.FactID     `json:"fact_id,omitempty" doc:"The fact that it set. Left out: it told nothing new."`
+	Key          *string             `json:"key,omitempty" doc:"The idempotency key that it came with."`
+	Status       gateway.EventStatus `json:"status" enum:"accepted,processed,ignored,duplicate_fact,stale_fact,rule_error,unresolved,no_endpoints,held" doc:"What became of it."`
+	Decision     string              `json:"decision,omitempty" doc:"Why the status is what it is, in words."`
+	SourceID     gateway.SourceID    `json:"source_id" doc:"Where it came from."`
+	SecretID     *gateway.SecretID   `json:"secret_id,omitempty" doc:"The source's secret that verified it."`
+	RequestID    *gateway.RequestID  `json:"request_id,omitempty" doc:"The request that it came in, where that brought several events or was refused at first."`
+	BodySize     int                 `json:"body_size" doc:"The payload's size in bytes."`
+	OccurredAt   *timestamp          `json:"occurred_at,omitempty" doc:"When it happened, if its publisher said so."`
+	CreatedAt    timestamp           `json:"created_at" doc:"When it was accepted."`
+	// WaitUntil is left out where it was never put off.
+	WaitUntil *timestamp `json:"wait_until,omitempty" doc:"When its subject is looked for again, or was, where it is not told before something else told of it."`
 	// PayloadDeletedAt is left out while the payload is there.
 	PayloadDeletedAt *timestamp `json:"payload_deleted_at,omitempty" doc:"When the payload was deleted."`
 }
@@ -41,7 +47,8 @@ type eventDetailView struct {
 
 func viewEvent(e gateway.Event) EventView {
 	v := EventView{
-		ID: e.ID, Type: e.Type, Subject: e.Subject, Status: e.Status, Decision: e.Decision,
+		ID: e.ID, Type: e.Type, ReceivedType: e.ReceivedType, Subject: e.Subject, State: e.State, FactID: e.FactID,
+		Status: e.Status, Decision: e.Decision, WaitUntil: optionalTime(e.WaitUntil),
 		SourceID: e.SourceID, SecretID: e.SecretID, RequestID: e.RequestID, BodySize: e.BodySize,
 		OccurredAt: optionalTime(e.OccurredAt), CreatedAt: timestamp(e.ID.Time()),
 		PayloadDeletedAt: optionalTime(e.PayloadDeletedAt),

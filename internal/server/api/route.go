@@ -175,6 +175,8 @@ func (a *API) documented(r route) *huma.Operation {
 	switch r.method {
 	case http.MethodGet:
 		return item.Get
+	case http.MethodPut:
+		return item.Put
 	case http.MethodPatch:
 		return item.Patch
 	case http.MethodDelete:

@@ -13,6 +13,7 @@ import (
 const (
 	get    = http.MethodGet
 	post   = http.MethodPost
+	put    = http.MethodPut
 	patch  = http.MethodPatch
 	remove = http.MethodDelete
 
@@ -34,6 +35,7 @@ const (
 	tagClaims     = "Claims"
 	tagEventTypes = "Event types"
 	tagUsage      = "Usage"
+	tagFacts      = "Facts"
 	tagOperations = "Operations"
 	tagKeys       = "API keys"
 )
@@ -47,6 +49,7 @@ var tags = []*huma.Tag{
 	{Name: tagSources, Description: "Where providers send to."},
 	{Name: tagClaims, Description: "The ledger of what is done once: who holds a key, and what was done. Claim before a side effect that cannot share a transaction with a table of your own, complete after it."},
 	{Name: tagEventTypes, Description: "What you declare of your events: what their data looks like, and whether an endpoint gets one for each subject."},
+	{Name: tagFacts, Description: "What the events of sources with a rule told of their subjects."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
@@ -63,6 +66,8 @@ func (a *API) addRoutes() {
 	a.addSourceRoutes()
 	a.addClaimRoutes()
 	a.addEventTypeRoutes()
+	a.addRuleRoutes()
+	a.addFactRoutes()
 	a.addOperationRoutes()
 	a.addUsageRoutes()
 	a.addKeyRoutes()

@@ -24,8 +24,10 @@ type sourceView struct {
 	IngestURL *string             `json:"ingest_url,omitempty" doc:"Where the provider sends to. Shown to keys with the scope manage."`
 	// CaptureUntil is left out where none is taken.
 	CaptureUntil *timestamp `json:"capture_until,omitempty" doc:"Until when the next secret that the provider sends is taken."`
-	CreatedAt    timestamp  `json:"created_at"`
-	UpdatedAt    timestamp  `json:"updated_at"`
+	// Rule is left out where there is none.
+	Rule      *ruleView `json:"rule,omitempty" doc:"What its events mean. Left out: its kind alone says what they are."`
+	CreatedAt timestamp `json:"created_at"`
+	UpdatedAt timestamp `json:"updated_at"`
 }
 
 // sourceViewer shows sources as the caller may see them: an ingest address is
@@ -35,7 +37,7 @@ func (a *API) sourceViewer(who caller) func(gateway.Source) sourceView {
 	return func(s gateway.Source) sourceView {
 		v := sourceView{
 			ID: s.ID, UID: s.UID, Name: s.Name, Kind: s.Kind, Settings: json.RawMessage("{}"), State: s.State,
-			CaptureUntil: optionalTime(s.CaptureUntil), CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
+			CaptureUntil: optionalTime(s.CaptureUntil), Rule: viewRule(s), CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
 		}
 		if json.Valid(s.Settings) {
 			v.Settings = s.Settings

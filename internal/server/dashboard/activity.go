@@ -36,6 +36,8 @@ var deeds = map[string]string{
 	"source.pause":         "paused the source",
 	"source.resume":        "resumed the source",
 	"source.secret.rotate": "rotated the secret of",
+	"source.rule.set":      "gave a rule to",
+	"source.rule.clear":    "took the rule from",
 	"source.test":          "sent a test request to",
 	"source.secret.reveal": "looked at the secrets of",
 	"request.accept":       "accepted the refused request",

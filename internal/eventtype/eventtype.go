@@ -12,6 +12,10 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
+// AuditObject stands before a type's name where the audit log says what was
+// acted on, so that no name is taken for the id of something else.
+const AuditObject = "event-types/"
+
 // Options are what a Service is made of.
 type Options struct {
 	Store *store.Store
@@ -96,7 +100,7 @@ func (s *Service) inTx(ctx context.Context, do func(store.Tx) error) error {
 }
 
 func (s *Service) audit(ctx context.Context, tx store.Tx, t gateway.EventType, actor gateway.Actor, action, detail string) error {
-	return tx.Audit(ctx, t.AccountID, actor, action, t.Name, detail, s.clock.NewID())
+	return tx.Audit(ctx, t.AccountID, actor, action, AuditObject+t.Name, detail, s.clock.NewID())
 }
 
 // fires says how often an endpoint gets what is of a type, for the audit log.

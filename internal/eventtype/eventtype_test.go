@@ -46,7 +46,7 @@ func TestCreate(t *testing.T) {
 	if plain.Schema != nil || len(plain.Examples) != 0 || plain.SingleFire || plain.OnDoubt != gateway.OnDoubtResend {
 		t.Errorf("%+v", plain)
 	}
-	b.wantAudit(t, "event_type.create credit/check:done.v2: single-fire, when in doubt: hold", "event_type.create Push Hook: repeats")
+	b.wantAudit(t, "event_type.create event-types/credit/check:done.v2: single-fire, when in doubt: hold", "event_type.create event-types/Push Hook: repeats")
 	if b.told.Load() != 2 {
 		t.Errorf("told of %d changes", b.told.Load())
 	}
@@ -130,8 +130,8 @@ func TestUpdate(t *testing.T) {
 	if _, err := b.Update(t.Context(), b.account, actor, "b", eventtype.Input{}); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("a type that is not there: %v", err)
 	}
-	b.wantAudit(t, "event_type.create a: repeats", "event_type.update a: description", "event_type.update a: schema",
-		"event_type.update a: single-fire, when in doubt: hold", "event_type.update a: schema")
+	b.wantAudit(t, "event_type.create event-types/a: repeats", "event_type.update event-types/a: description", "event_type.update event-types/a: schema",
+		"event_type.update event-types/a: single-fire, when in doubt: hold", "event_type.update event-types/a: schema")
 }
 
 // Of two who change one type neither undoes what the other did.
@@ -168,5 +168,5 @@ func TestDeclaredAndDeletedOnce(t *testing.T) {
 	if made != 1 || deleted != 1 || b.told.Load() != 2 {
 		t.Errorf("declared %d times, deleted %d times, told %d times", made, deleted, b.told.Load())
 	}
-	b.wantAudit(t, "event_type.create a: repeats", "event_type.delete a")
+	b.wantAudit(t, "event_type.create event-types/a: repeats", "event_type.delete event-types/a")
 }

@@ -56,7 +56,7 @@ func (w world) fillPage(t *testing.T, path, account string) (filled string, obje
 			if !ok {
 				t.Fatalf("%s: the test's world has no object for %s of %s", path, part, parts[i-1])
 			}
-			parts[i], object = id, true
+			parts[i], object = url.PathEscape(id), true
 		}
 	}
 	return strings.Join(parts, "/"), object

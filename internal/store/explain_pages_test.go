@@ -138,6 +138,12 @@ func (x *explained) numberPages() []call {
 		only("received", func(ctx context.Context) ([]store.Received, error) {
 			return x.Received(ctx, account, store.LastSteps(x.now, 24, time.Hour))
 		}),
+		only("count types", func(ctx context.Context) (map[string]int, error) {
+			return x.CountTypes(ctx, account, []string{"order.created", "none"}, x.now.Add(-24*time.Hour), listed)
+		}),
+		only("undeclared types", func(ctx context.Context) ([]string, error) {
+			return x.UndeclaredTypes(ctx, account, x.now, listed, listed)
+		}),
 		only("usage by day", func(ctx context.Context) ([]store.UsageDay, error) {
 			day := x.now.UTC().Truncate(24 * time.Hour)
 			return x.UsageByDay(ctx, account, day.AddDate(0, 0, -30), day.AddDate(0, 0, 1))

@@ -23,6 +23,8 @@ type Pager struct {
 	// NewerLabel is "Newer" where it is empty: "Newest" where there is no way
 	// back page by page.
 	NewerLabel string
+	// OlderLabel is "Older" where it is empty.
+	OlderLabel string
 }
 
 // Render writes the pager.
@@ -33,6 +35,13 @@ func (p Pager) newerLabel() string {
 		return "Newer"
 	}
 	return p.NewerLabel
+}
+
+func (p Pager) olderLabel() string {
+	if p.OlderLabel == "" {
+		return "Older"
+	}
+	return p.OlderLabel
 }
 
 func pager(p Pager) templ.Component {
@@ -59,7 +68,7 @@ func pager(p Pager) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(Visible(p.Text))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 31, Col: 25}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 40, Col: 25}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -73,7 +82,7 @@ func pager(p Pager) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = pagerLink(Button{Label: "Older", IconAfter: "chevron-right", Href: p.Older}, "next").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = pagerLink(Button{Label: p.olderLabel(), IconAfter: "chevron-right", Href: p.Older}, "next").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -123,7 +132,7 @@ func pagerLink(b Button, rel string) templ.Component {
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templruntime.NewAttributeExpression(rel).Resolve(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 45, Col: 41}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 54, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var4)
 			if templ_7745c5c3_Err != nil {
@@ -136,7 +145,7 @@ func pagerLink(b Button, rel string) templ.Component {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templruntime.NewAttributeExpression(b.Href).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 45, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `component/pager.templ`, Line: 54, Col: 57}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var5)
 			if templ_7745c5c3_Err != nil {

@@ -76,9 +76,11 @@ const (
 	SectionEvents     = "events"
 	SectionFailures   = "failures"
 	SectionSources    = "sources"
+	SectionEventTypes = "event-types"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
+	SectionUsage      = "usage"
 	SectionKeys       = "keys"
 	SectionSettings   = "settings"
 	SectionAccounts   = "instance-accounts"
@@ -111,6 +113,7 @@ func (f Frame) navigation() []group {
 			}},
 			group{"Receive", []entry{
 				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
+				{SectionEventTypes, "Event types", "tag", at + "/event-types", "t"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},
@@ -118,6 +121,7 @@ func (f Frame) navigation() []group {
 				{SectionOperations, "Operations", "refresh-cw", at + "/operations", "b"},
 			}},
 			group{"Account", []entry{
+				{SectionUsage, "Usage", "hash", at + "/usage", "u"},
 				{SectionKeys, "API keys", "key-round", at + "/settings/keys", "k"},
 				{SectionSettings, "Settings", "settings", at + "/settings", ""},
 			}},

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"strings"
 
+	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/web/page"
@@ -60,6 +61,10 @@ var deeds = map[string]string{
 	"delivery.redeliver_many": "started to",
 	"event.process_many":      "started to",
 	"operation.cancel":        "stopped",
+
+	"event_type.create": "declared the event type",
+	"event_type.update": "changed the event type",
+	"event_type.delete": "deleted the event type",
 
 	"key.create": "created the API key",
 	"key.end":    "ended an API key",
@@ -141,6 +146,12 @@ func (v *visit) objectNames(entries []gateway.AuditEntry) (map[string]object, er
 func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path string) {
 	if o := named[e.Object]; o.gone {
 		return o.name, ""
+	}
+	if name, ok := strings.CutPrefix(e.Object, eventtype.AuditObject); ok {
+		if e.Action == "event_type.delete" {
+			return name, ""
+		}
+		return name, v.typePath(name)
 	}
 	kind, _, _ := strings.Cut(e.Object, "_")
 	switch kind {

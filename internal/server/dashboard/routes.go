@@ -55,6 +55,8 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addEventRoutes(r)
 	addFailureRoutes(r)
 	addSourceRoutes(r)
+	addEventTypeRoutes(r)
+	addUsageRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
 	addSettingsRoutes(r)
@@ -133,6 +135,23 @@ func addSourceRoutes(r router) {
 	r.managed(post, "/sources/:id/rotate", rotateSource)
 	r.managed(get, "/sources/:id/delete", askDeleteSource)
 	r.managed(post, "/sources/:id/delete", deleteSource)
+}
+
+func addEventTypeRoutes(r router) {
+	const one = "/event-types/:name"
+	r.within(get, "/event-types", listEventTypes)
+	r.managed(get, "/event-types/"+newType, newEventType)
+	r.managed(post, "/event-types/"+newType, createEventType)
+	r.within(get, one, showEventType)
+	r.managed(get, one+"/edit", editEventType)
+	r.managed(post, one+"/edit", updateEventType)
+	r.managed(get, one+"/delete", askDeleteEventType)
+	r.managed(post, one+"/delete", deleteEventType)
+}
+
+func addUsageRoutes(r router) {
+	r.within(get, "/usage", showUsage)
+	r.within(get, "/usage/csv", downloadUsage)
 }
 
 func addEndpointRoutes(r router) {

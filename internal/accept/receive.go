@@ -85,6 +85,9 @@ func (s *Service) Receive(ctx context.Context, in Incoming) (Receipt, error) {
 	if allowed := slices.Concat(methods, scheme.Info().Methods); !slices.Contains(allowed, in.Method) {
 		return Receipt{}, &MethodError{Allowed: allowed}
 	}
+	if in.Inside {
+		source.settings.Scheme.Capturing = false // nothing that was made here is the provider's secret
+	}
 	r := reception{source: source, scheme: scheme, in: in}
 	if !in.Inside && !source.takesFrom(in.Sender) {
 		return Receipt{}, s.keep(ctx, r.trace(s, gateway.CauseAddress, addressDetail(in.Sender), http.StatusForbidden), gateway.ErrAddressNotAllowed)
@@ -100,14 +103,17 @@ func (s *Service) Receive(ctx context.Context, in Incoming) (Receipt, error) {
 	if err := s.limits.receive(ctx, source.Source, source.settings.PerSecond, len(verified.Events), len(in.Body)); err != nil {
 		return Receipt{}, err
 	}
-	w := s.prepareReceived(r, verified)
+	w, answer := s.prepareReceived(r, verified), scheme.Accepted(request)
+	if answer != nil {
+		w.trace.Answered = answer.Status
+	}
 	if err := s.commits.submit(ctx, w); err != nil {
 		return Receipt{}, err
 	}
 	if w.replayed {
 		return Receipt{}, gateway.ErrBodyReplayed
 	}
-	return Receipt{Events: w.received(), Batch: scheme.Info().Batch, Answer: scheme.Accepted(request)}, nil
+	return Receipt{Events: w.received(), Batch: scheme.Info().Batch, Answer: answer}, nil
 }
 
 // reception is a request at its source.

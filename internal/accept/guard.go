@@ -19,6 +19,8 @@ import (
 const (
 	statusReplayed = http.StatusConflict
 	replayDetail   = "The same body, or the same token, was taken in before under another id."
+	// onceDetail is of a request that was refused, and may have been seen.
+	onceDetail = "A token is signed, and not the event: whoever has seen the token can have sent another event with it."
 )
 
 // errRedo tells that a repeat was told of an event that is not to be: its batch
@@ -85,6 +87,16 @@ func claimReplays(ctx context.Context, tx store.Tx, batch []*waiting) error {
 		w.replayed = !isNew[i]
 	}
 	return release(ctx, tx, batch)
+}
+
+// remember arms the guard of a request that is taken whatever came before.
+func remember(ctx context.Context, tx store.Tx, w *waiting) error {
+	if w.guard == nil || !w.won() {
+		return nil
+	}
+	w.guard.EventID = w.parts[0].event.ID
+	_, err := tx.ClaimReplays(ctx, []store.ReplayGuard{*w.guard})
+	return err
 }
 
 func compareGuards(a, b *store.ReplayGuard) int {

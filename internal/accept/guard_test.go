@@ -72,8 +72,7 @@ func TestATokenIsTakenOnce(t *testing.T) {
 	b := newBundle(t, accept.Limits{})
 	s := b.newSender(t, gateway.Source{Kind: "mailgun"})
 	send := func(i int) (accept.Receipt, error) {
-		body := fmt.Sprintf(`{"signature":{"timestamp":"","token":"one","signature":""},"event-data":{"event":"delivered","id":"id%d"}}`, i)
-		return b.Service.Receive(t.Context(), s.signed(t, body))
+		return b.Service.Receive(t.Context(), s.signed(t, mailgunBody("one", fmt.Sprint("id", i))))
 	}
 	all := atOnce(n, send)
 	wantOutcomes(t, all, 1, isError(gateway.ErrBodyReplayed))
@@ -85,6 +84,11 @@ func TestATokenIsTakenOnce(t *testing.T) {
 			t.Errorf("the first, again: %+v", again[i])
 		}
 	}
+}
+
+// mailgunBody is an event of Mailgun's, to be signed.
+func mailgunBody(token, id string) string {
+	return fmt.Sprintf(`{"signature":{"timestamp":"","token":%q,"signature":""},"event-data":{"event":"delivered","id":%q}}`, token, id)
 }
 
 // In one transaction, a repeat is told of the first of its key; if that one is

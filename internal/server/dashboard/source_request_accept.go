@@ -66,7 +66,7 @@ func acceptRequest(v *visit) error {
 		return v.done(v.atRequest(s, r.ID), "Accepted. Its event is decided and delivered as any other.")
 	}
 	if _, ok := errors.AsType[*signature.Refusal](err); ok {
-		f.wrong(fieldReason, "Give a reason: the present secrets do not prove this request.")
+		f.wrong(fieldReason, "Give a reason: this request is in doubt.")
 		return v.acceptQuestion(http.StatusUnprocessableEntity, s, r, f.text(fieldReason), f.errors)
 	}
 	if f.take(err, map[string]string{fieldReason: fieldReason}, nil) {

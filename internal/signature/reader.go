@@ -10,13 +10,15 @@ import (
 )
 
 // MaxEvents is how many events one request may bring. A list that is longer is
-// not taken apart.
-const MaxEvents = 10_000
+// not taken apart. The longest that any provider sends are SendGrid's, which end
+// at 768 KiB and have events of some 270 bytes at the least.
+const MaxEvents = 3_000
 
-// maxApart bounds a request that was taken apart, in bytes: what stands around
-// its list is repeated with each of its events. One that would be larger is not
-// taken apart either.
-const maxApart = 64 << 20
+// maxApart bounds what is repeated when a request is taken apart, in bytes: each
+// of its events is kept with what stands around the list, and with the request's
+// header and address. One of which more would be repeated is not taken apart
+// either: it is one event, as large as it came.
+const maxApart = 16 << 20
 
 // reader tells which events a request brings. Finders that are nil find
 // nothing.
@@ -51,7 +53,7 @@ func (e reader) read(in *input) []Identity {
 		return []Identity{e.identity(in)}
 	}
 	parts, ok := splitList(in.Body, e.list.names)
-	if !ok {
+	if !ok || (len(parts.elements)-1)*(parts.around()+in.around()) > maxApart {
 		return []Identity{e.identity(in)}
 	}
 	events := make([]Identity, 0, len(parts.elements))
@@ -158,8 +160,21 @@ func elementsOf(body []byte, start, end int) (listParts, bool) {
 		}
 		parts.elements = append(parts.elements, body[from:parts.last])
 	}
-	around := len(body) - (parts.last - parts.first)
-	return parts, len(parts.elements)*around <= maxApart
+	return parts, true
+}
+
+// around is the size of what stands around the list.
+func (p listParts) around() int { return len(p.body) - (p.last - p.first) }
+
+// around is the size of what comes with a body.
+func (r Request) around() int {
+	size := len(r.URL) + len(r.Query)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return size
 }
 
 // isForm tells whether a body is the fields of a form.

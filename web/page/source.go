@@ -296,7 +296,7 @@ func (r RequestRow) what() string {
 		return "Accepted later. " + component.Visible(r.Detail)
 	case r.Differs:
 		return "A repeat whose body is not the first one’s."
-	case r.Cause == gateway.CauseDuplicate:
+	case r.Cause == gateway.CauseDuplicate && r.Detail == "":
 		return "A repeat. The first event’s id was the answer."
 	default:
 		return component.Visible(r.Detail)

@@ -69,7 +69,7 @@ func (v SourceRequest) what() string {
 	switch {
 	case v.Differs:
 		return "A repeat whose body is not the first one’s."
-	case v.repeat():
+	case v.repeat() && v.Detail == "":
 		return "A repeat of an event that was accepted before."
 	case v.AcceptedAt != nil:
 		return "It was refused at first, and accepted later."

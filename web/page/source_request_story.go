@@ -13,6 +13,8 @@ func (v SourceRequest) told() string {
 		return "It was answered as the provider expects, and is no event. Nothing is to be done."
 	case v.Differs:
 		return "It was answered with the first event’s id, and the first body stands. Compare it with the first event: if the difference matters, the sender uses one id for two things."
+	case v.repeat() && v.Detail != "":
+		return "Those were answered with the first ones’ ids and delivered nowhere; what is new in it became events. Nothing is to be done: senders repeat what they had no answer to."
 	case v.repeat():
 		return "It was answered with the first event’s id and delivered nowhere. Nothing is to be done: senders repeat what they had no answer to."
 	case v.Header == "":

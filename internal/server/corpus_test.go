@@ -99,6 +99,9 @@ func TestCorpus(t *testing.T) {
 							run.before = &other
 						}
 					}
+					if run.before == nil {
+						t.Fatalf("there is no case %s", first)
+					}
 				}
 				if run.try(t) {
 					sent++

@@ -40,7 +40,7 @@ func notionToken(r Request, _ Settings) (*Handshake, error) {
 	if len(r.Header.Values("X-Notion-Signature")) > 0 {
 		return nil, nil
 	}
-	in := &input{Request: r, doc: r.Body}
+	in := newInput(r)
 	token := field("verification_token")(in)
 	if token == "" || len(in.members) != 1 {
 		return nil, nil

@@ -3,6 +3,7 @@ package signature
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (p *provider) CheckSettings(raw json.RawMessage) error {
 func (p *provider) SecretHeaders(raw json.RawMessage) []string {
 	planned, err := p.planned(raw)
 	if err != nil {
-		return p.info.SecretHeaders
+		return slices.Concat(p.info.SecretHeaders, textsIn(raw))
 	}
 	return planned.secretHeaders
 }
@@ -128,7 +129,8 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 		return Verified{}, err
 	}
 	verified := Verified{Secret: proven.secret.ID, Skew: proven.skew, Once: proven.once}
-	in := &input{Request: request, doc: request.Body, provenID: proven.id}
+	in := newInput(request)
+	in.provenID = proven.id
 	if p.challenge != nil {
 		if verified.Handshake = p.challenge(in, proven.secret); verified.Handshake != nil {
 			return verified, nil
@@ -204,7 +206,7 @@ func (p *provider) Sign(r *Request, settings Settings, secret string) error {
 		return err
 	}
 	if name := http.CanonicalHeaderKey(planned.idHeader); name != "" && r.Header.Get(name) == "" {
-		r.Header.Set(name, "test-"+field("id")(&input{Request: *r, doc: r.Body}))
+		r.Header.Set(name, "test-"+field("id")(newInput(*r)))
 	}
 	return planned.proof.sign(r, settings, secret)
 }

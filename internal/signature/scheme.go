@@ -123,7 +123,7 @@ type Scheme interface {
 	Protects(raw json.RawMessage) string
 	// SecretHeaders are the headers that are themselves the secret under these
 	// settings, and must not be stored, beyond Authorization and Cookie, which
-	// never are.
+	// never are. Of settings that cannot be used they are all that may be meant.
 	SecretHeaders(raw json.RawMessage) []string
 	// Accepted is the answer to a request whose events were taken in; nil is our
 	// receipt.

@@ -88,7 +88,7 @@ func TestATokenIsTakenOnce(t *testing.T) {
 
 // mailgunBody is an event of Mailgun's, to be signed.
 func mailgunBody(token, id string) string {
-	return fmt.Sprintf(`{"signature":{"timestamp":"","token":%q,"signature":""},"event-data":{"event":"delivered","id":%q}}`, token, id)
+	return fmt.Sprintf(`{"signature":{"timestamp":"","token":%q,"signature":""},"event-data":{"event":"delivered","id":%q,"timestamp":1760000000.5}}`, token, id)
 }
 
 // In one transaction, a repeat is told of the first of its key; if that one is

@@ -25,7 +25,7 @@ var calendly = &provider{
 		},
 		Protects: "The body and the time are signed.",
 		Key: KeyInfo{
-			From: "the event’s name, payload.uri and created_at together", Signed: true,
+			From: "the event’s name, payload.uri and created_at together; if one is missing, the hash of the body", Signed: true,
 			Scope: "The URI names the invitee, not the event.",
 		},
 		Answer:  "Any 2xx within 15 seconds; a redirect counts as a failure.",

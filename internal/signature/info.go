@@ -40,6 +40,9 @@ type Info struct {
 	// SecretHeaders are the headers that are themselves the secret and must
 	// not be stored, beyond Authorization and Cookie, which never are.
 	SecretHeaders []string
+	// SecretQuery are the parameters of the query that are themselves a secret
+	// and must not be stored.
+	SecretQuery []string
 	// Settings are the kind's own settings, in the order of the form.
 	Settings []Setting
 	// Timed tells that a time is signed, or may be; Tolerance is how far it may

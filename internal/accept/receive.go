@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -256,8 +257,8 @@ func secretHeaders(scheme signature.Scheme, chosen json.RawMessage) []string {
 	return slices.Concat(alwaysSecret, scheme.SecretHeaders(chosen))
 }
 
-// bodyOf keeps a request as it came, but for headers that are themselves a
-// secret.
+// bodyOf keeps a request as it came, but for headers and parameters that are
+// themselves a secret.
 func bodyOf(in Incoming, scheme signature.Scheme, chosen json.RawMessage) gateway.Body {
 	header := in.Header.Clone()
 	for _, name := range secretHeaders(scheme, chosen) {
@@ -268,10 +269,26 @@ func bodyOf(in Incoming, scheme signature.Scheme, chosen json.RawMessage) gatewa
 	return gateway.Body{
 		Method:  in.Method,
 		Path:    []byte(in.Path),
-		Query:   []byte(in.Query),
+		Query:   []byte(withoutValues(in.Query, scheme.Info().SecretQuery)),
 		Headers: gateway.EncodeHeaders(header),
 		Data:    in.Body,
 	}
+}
+
+// withoutValues is a query without the values of parameters; all else in it stays
+// as it came.
+func withoutValues(query string, names []string) string {
+	if len(names) == 0 {
+		return query
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		written, _, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(written); err == nil && slices.Contains(names, name) {
+			pairs[i] = written + "=" + gateway.Redacted
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 func nonZero(id gateway.SecretID) *gateway.SecretID {

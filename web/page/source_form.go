@@ -95,7 +95,7 @@ func (f SourceForm) laterHint() string {
 
 func (f SourceForm) publicURLHint() string {
 	if f.Kind.URLSigned {
-		return "The address is signed: enter it as the sender calls it, if that is not the ingest URL. A query in it is used as it stands."
+		return "The address is signed: enter it as the sender calls it, if that is not the ingest URL. Leave a query out unless the sender signs a fixed one: it is used as it stands, and the path and query of a request are not signed then."
 	}
 	return "The address as the sender calls it, if a proxy changes it. Left empty: the ingest URL."
 }

@@ -83,6 +83,9 @@ func Check(scheme signature.Scheme, raw json.RawMessage) error {
 	if err := scheme.CheckSettings(chosen.Scheme.Raw); err != nil {
 		return gateway.Invalid("settings", "%s", err)
 	}
+	if err := checkURL(scheme.Info(), chosen.PublicURL); err != nil {
+		return gateway.Invalid("settings", "%q %s", PublicURL, err)
+	}
 	for _, m := range membersOrNone(chosen.Scheme.Raw) {
 		var text string
 		if json.Unmarshal(m.value, &text) == nil && text == gateway.Redacted {

@@ -65,7 +65,7 @@ type corpusEvent struct {
 
 // composite are the kinds whose events have keys of several parts, of which the
 // provider's id is one.
-var composite = []string{"adyen", "hubspot", "woocommerce"}
+var composite = []string{"adyen", "hubspot", "mailgun", "pagerduty", "woocommerce"}
 
 const corpusDir = "../signature/testdata"
 

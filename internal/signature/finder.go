@@ -118,12 +118,16 @@ func firstOf(finders ...finder) finder {
 	}
 }
 
-// prefixed puts a word before what a finder finds, so that it is not taken for
-// what another one finds.
+// alone is what one finder finds, with its colons escaped: never what another
+// one finds after a prefix, or several join.
+func alone(find finder) finder { return all(find) }
+
+// prefixed puts a word and a colon before what a finder finds, so that it is
+// never what another one finds alone.
 func prefixed(prefix string, find finder) finder {
 	return func(in *input) string {
 		if text := find(in); text != "" {
-			return prefix + text
+			return prefix + ":" + text
 		}
 		return ""
 	}

@@ -10,9 +10,10 @@ import (
 func TestPagerDutyKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ webhook, body, key string }{
-		{"W1", `{"event":{"id":"E1"}}`, "webhook:W1"},
+		{"W1", `{"event":{"id":"E1"}}`, "W1"},
 		{"", `{"event":{"id":"E1"}}`, "event:E1"},
-		{"E1", `{"event":{"id":"E2"}}`, "webhook:E1"},
+		{"E1", `{"event":{"id":"E2"}}`, "E1"},
+		{"event:E1", `{"event":{"id":"E2"}}`, `event\:E1`},
 		{"", `{}`, ""},
 	} {
 		r := Request{Header: http.Header{"X-Webhook-Id": {c.webhook}}, Body: []byte(c.body)}

@@ -56,10 +56,10 @@ var twilio = &provider{
 	events: reader{
 		id: firstOf(unlisted(header("I-Twilio-Idempotency-Token")), field("id")),
 		key: firstOf(
-			prefixed("token:", unlisted(header("I-Twilio-Idempotency-Token"))),
-			prefixed("message:", all(formField("MessageSid"), firstOf(formField("MessageStatus"), formField("SmsStatus")))),
-			prefixed("call:", all(formField("CallSid"), formField("CallStatus"), formField("SequenceNumber"))),
-			prefixed("event:", field("id")),
+			alone(unlisted(header("I-Twilio-Idempotency-Token"))),
+			prefixed("message", all(formField("MessageSid"), firstOf(formField("MessageStatus"), formField("SmsStatus")))),
+			prefixed("call", all(formField("CallSid"), formField("CallStatus"), formField("SequenceNumber"))),
+			prefixed("event", field("id")),
 		),
 		kind: firstOf(formField("MessageStatus"), formField("SmsStatus"), formField("CallStatus"), formField("EventType"), field("type")),
 		list: listAt(),

@@ -31,7 +31,8 @@ func (s *Service) Check(ctx context.Context, account gateway.AccountID, source g
 // AcceptLate takes a refused request in after all: its source's present secrets
 // prove it, whatever the time that it was signed at; or an override gives the
 // reason why it is taken unproven. Its events are of now. Errors:
-// gateway.ErrNotFound; gateway.ErrAlreadyAccepted; gateway.ErrRequestCut;
+// gateway.ErrNotFound; gateway.ErrNoEvent; gateway.ErrAlreadyAccepted;
+// gateway.ErrRequestCut;
 // gateway.InvalidError for the reason; and *signature.Refusal for what is still
 // not proven, and not overridden.
 func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, actor gateway.Actor, source gateway.SourceID, request gateway.RequestID, override string) (Receipt, error) {
@@ -73,7 +74,9 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		return late{}, err
 	}
 	switch {
-	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate, kept.Cause == gateway.CauseHandshake:
+	case kept.Cause == gateway.CauseHandshake:
+		return late{}, gateway.ErrNoEvent
+	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate:
 		return late{}, gateway.ErrAlreadyAccepted
 	case kept.BodySize > len(kept.Body.Data):
 		return late{}, gateway.ErrRequestCut
@@ -95,7 +98,11 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		Method: kept.Body.Method, Path: string(kept.Body.Path), Query: string(kept.Body.Query),
 		Header: gateway.DecodeHeaders(kept.Body.Headers), Body: kept.Body.Data, URL: s.baseURL + gateway.IngestPath + source.Token,
 	}
-	return late{reception{source: known, scheme: scheme, in: in}, kept}, nil
+	l := late{reception{source: known, scheme: scheme, in: in}, kept}
+	if scheme.Greets(l.request(kept.ID.Time()), known.settings.Scheme) {
+		return late{}, gateway.ErrNoEvent
+	}
+	return l, nil
 }
 
 // prove judges the request anew. The time is not asked: it was right or wrong
@@ -107,7 +114,7 @@ func (l late) prove() (signature.Verified, error) {
 	request.Header = l.keptHeader()
 	verified, err := l.scheme.Verify(request, chosen, l.source.secrets)
 	if err == nil && len(verified.Events) == 0 {
-		err = gateway.ErrAlreadyAccepted // a handshake, which nobody waits for
+		err = gateway.ErrNoEvent // such as a heartbeat, which nobody waits for
 	}
 	return verified, l.unkept(err)
 }

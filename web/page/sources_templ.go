@@ -68,7 +68,7 @@ func SourcesPage(v Sources) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card mb-6\" aria-label=\"Sources\"><div class=\"table-wrap\"><table class=\"table\" data-stack id=\"sources\"><thead><tr><th>Source</th><th>Ingest URL</th><th class=\"whitespace-nowrap\">Received, 24 h</th><th class=\"r\">Rejected, 24 h</th><th class=\"r\">Last event</th><th class=\"r\">State</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card mb-6\" aria-label=\"Sources\"><div class=\"table-wrap\"><table class=\"table\" data-stack id=\"sources\"><thead><tr><th>Source</th><th class=\"min-[60.01rem]:max-[68rem]:hidden\">Ingest URL</th><th class=\"whitespace-nowrap\">Received, 24 h</th><th class=\"r\">Rejected, 24 h</th><th class=\"r\">Last event</th><th class=\"r\">State</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -202,11 +202,11 @@ func sourceRow(row SourceRow, v Sources) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</small></span></span></td><td class=\"wide-sm\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</small></span></span></td><td class=\"wide-sm min-[60.01rem]:max-[68rem]:hidden\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ingestURL(row.SourceHead, "one-line w-[27rem] max-[78rem]:w-64 max-[68rem]:w-36 mob:w-full max-w-full").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ingestURL(row.SourceHead, "one-line w-[27rem] max-[78rem]:w-64 mob:w-full max-w-full").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

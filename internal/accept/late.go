@@ -34,9 +34,9 @@ func (s *Service) Check(ctx context.Context, account gateway.AccountID, source g
 // AcceptLate takes a refused request in after all: its source's present secrets
 // prove it, whatever the time that it was signed at; or an override gives the
 // reason why it is taken unproven, or although it may be a replay. Its events
-// are of now. Errors: gateway.ErrNotFound; gateway.ErrAlreadyAccepted;
-// gateway.ErrRequestCut; gateway.InvalidError for the reason; and
-// *signature.Refusal for what is in doubt, and not overridden.
+// are of now. Errors: gateway.ErrNotFound; gateway.ErrNoEvent;
+// gateway.ErrAlreadyAccepted; gateway.ErrRequestCut; gateway.InvalidError for
+// the reason; and *signature.Refusal for what is in doubt, and not overridden.
 func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, actor gateway.Actor, source gateway.SourceID, request gateway.RequestID, override string) (Receipt, error) {
 	override = strings.TrimSpace(override)
 	if utf8.RuneCountInString(override) > maxReason || !utf8.ValidString(override) || strings.ContainsRune(override, 0) {
@@ -76,7 +76,9 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		return late{}, err
 	}
 	switch {
-	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate, kept.Cause == gateway.CauseHandshake:
+	case kept.Cause == gateway.CauseHandshake:
+		return late{}, gateway.ErrNoEvent
+	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate:
 		return late{}, gateway.ErrAlreadyAccepted
 	case kept.BodySize > len(kept.Body.Data):
 		return late{}, gateway.ErrRequestCut
@@ -98,7 +100,11 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		Method: kept.Body.Method, Path: string(kept.Body.Path), Query: string(kept.Body.Query),
 		Header: gateway.DecodeHeaders(kept.Body.Headers), Body: kept.Body.Data, URL: s.baseURL + gateway.IngestPath + source.Token,
 	}
-	return late{reception{source: known, scheme: scheme, in: in}, kept}, nil
+	l := late{reception{source: known, scheme: scheme, in: in}, kept}
+	if scheme.Greets(l.request(kept.ID.Time()), known.settings.Scheme) {
+		return late{}, gateway.ErrNoEvent
+	}
+	return l, nil
 }
 
 // judge tells which events a request brings, and what is in doubt about them:
@@ -132,7 +138,7 @@ func (l late) prove() (signature.Verified, error) {
 	request.Header = l.keptHeader()
 	verified, err := l.scheme.Verify(request, chosen, l.source.secrets)
 	if err == nil && len(verified.Events) == 0 {
-		err = gateway.ErrAlreadyAccepted // a handshake, which nobody waits for
+		err = gateway.ErrNoEvent // such as a heartbeat, which nobody waits for
 	}
 	return verified, l.unkept(err)
 }

@@ -275,6 +275,8 @@ func TestWhatIsNotAcceptedLate(t *testing.T) {
 	wrong.secret = "wrong"
 	unproven := b.refuse(t, slack.source, wrong.signed(t, `{"type":"url_verification","challenge":"y"}`))
 	b.addSecret(t, slack.source, "wrong") // now it is a challenge that nobody waits for
+	meta := b.makeSource(t, gateway.Source{Kind: "meta", Settings: []byte(`{"verify_token":"mine"}`)})
+	check := b.refuse(t, meta, accept.Incoming{Token: meta.Token, Method: http.MethodGet, Query: "hub.mode=subscribe&hub.verify_token=other&hub.challenge=1", Header: http.Header{}})
 	for range 2 {
 		if _, err := b.Receive(t.Context(), signed(github, proof, "1", "{}")); err != nil {
 			t.Fatal(err)
@@ -292,8 +294,9 @@ func TestWhatIsNotAcceptedLate(t *testing.T) {
 		request gateway.Request
 		err     error
 	}{
-		"a handshake": {hello, gateway.ErrAlreadyAccepted}, "a handshake that was refused": {unproven, gateway.ErrAlreadyAccepted},
-		"a repeat": {repeat, gateway.ErrAlreadyAccepted}, "one that is not kept whole": {cut, gateway.ErrRequestCut},
+		"a handshake": {hello, gateway.ErrNoEvent}, "a handshake that was refused": {unproven, gateway.ErrNoEvent},
+		"a check of the address": {check, gateway.ErrNoEvent},
+		"a repeat":               {repeat, gateway.ErrAlreadyAccepted}, "one that is not kept whole": {cut, gateway.ErrRequestCut},
 		"another source's": {elsewhere, gateway.ErrNotFound}, "none": {unknown, gateway.ErrNotFound}, "a deleted source's": {deleted, gateway.ErrNotFound},
 	} {
 		for _, reason := range []string{"", "a reason"} {

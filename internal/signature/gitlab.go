@@ -25,7 +25,7 @@ var gitlab = &provider{
 		Words: "git push merge request pipeline issue tag",
 		Docs:  "https://docs.gitlab.com/user/project/integrations/webhooks/",
 		Secret: SecretInfo{
-			Name: "Signing token or secret token",
+			Name: "Signing token or secret token", MadeUp: true,
 			From: "Choose the signing token (whsec_…) where your GitLab offers it: it protects the body. Otherwise make up a secret token and enter the same one at GitLab.",
 		},
 		SecretHeaders: []string{"X-Gitlab-Token"},

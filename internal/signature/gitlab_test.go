@@ -43,7 +43,7 @@ func TestGitLabSignedWithoutToken(t *testing.T) {
 	}
 	r.Header.Set("X-Gitlab-Token", "s3cret")
 	for _, c := range []struct{ secrets, says string }{
-		{"s3cret", "has no signing token"}, {keyB, "No live secret"}, {"", "no live secret"},
+		{"s3cret", "has no signing token"}, {keyB, "another secret"}, {"", "no live secret"},
 	} {
 		var live []Secret
 		if c.secrets != "" {

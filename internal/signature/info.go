@@ -52,6 +52,9 @@ type Info struct {
 	Tolerance time.Duration
 	// BodyOpen tells that a signature leaves the body open, or parts of it.
 	BodyOpen bool
+	// Bare tells that nothing is signed: the secret itself comes with each
+	// request.
+	Bare bool
 	// URLSigned tells that the address is part of what is signed, so that the
 	// source must know its public address exactly.
 	URLSigned bool
@@ -90,8 +93,11 @@ type SecretInfo struct {
 	// Public tells that it is a public key: only the provider can sign.
 	Public bool
 	// Captured tells that the provider sends it to the ingest URL in a
-	// handshake, so that nobody has to paste it.
-	Captured bool
+	// handshake, so that nobody has to paste it; Back that it wants it pasted
+	// back there before it sends anything else.
+	Captured, Back bool
+	// MadeUp tells that the operator makes it up, and enters it at both sides.
+	MadeUp bool
 }
 
 // KeyInfo says how repeats of an event are known.

@@ -15,7 +15,7 @@ var notion = &provider{
 		Words: "page database comment wiki",
 		Docs:  "https://developers.notion.com/reference/webhooks",
 		Secret: SecretInfo{
-			Name: "Verification token", Captured: true,
+			Name: "Verification token", Captured: true, Back: true,
 			From: "Notion sends it to the ingest URL. Leave this empty to have it taken from there.",
 		},
 		Steps: []string{

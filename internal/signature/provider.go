@@ -143,6 +143,15 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 	return verified, nil
 }
 
+func (p *provider) Greets(request Request, settings Settings) bool {
+	if p.greeting != nil {
+		if hello, err := p.greeting(request, settings); err != nil || hello != nil {
+			return true
+		}
+	}
+	return p.challenge != nil && p.challenge(&input{Request: request, doc: request.Body}, Secret{}) != nil
+}
+
 func (p *provider) Unproven(r Request, settings Settings) []Identity {
 	planned, err := p.planned(settings.Raw)
 	if err != nil {
@@ -176,9 +185,16 @@ func (p *provider) greet(request Request, settings Settings, secrets []Secret) (
 		}
 	}
 	if !settings.Capturing {
-		return nil, nil
+		return nil, p.uninvited()
 	}
 	return hello, nil
+}
+
+// uninvited refuses a secret that was sent to a source which waits for none.
+func (p *provider) uninvited() *Refusal {
+	return &Refusal{
+		Code: CodeMissing, Detail: p.info.Name + " offered the secret of another webhook. This source takes one only when told to.",
+	}
 }
 
 // orReceived is the answer to a request without events.

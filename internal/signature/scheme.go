@@ -115,6 +115,9 @@ type Scheme interface {
 	CheckSettings(raw json.RawMessage) error
 	// Verify judges a request. The error is always a *Refusal.
 	Verify(Request, Settings, []Secret) (Verified, error)
+	// Greets tells that a request, whether or not it is refused, asks for an
+	// answer or offers a secret, and can be no event.
+	Greets(Request, Settings) bool
 	// Unproven tells which events a request brings that nobody has proven: a
 	// person vouches for it.
 	Unproven(Request, Settings) []Identity

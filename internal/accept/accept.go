@@ -126,6 +126,8 @@ func (e *RateLimitedError) Error() string { return e.Detail }
 // Unwrap makes it a gateway.ErrRateLimited.
 func (e *RateLimitedError) Unwrap() error { return gateway.ErrRateLimited }
 
-func rateLimited(limit int, whose string) error {
-	return &RateLimitedError{Limit: limit, Retry: time.Second, Detail: fmt.Sprintf("%s may send %d events a second", whose, limit)}
+// rateLimited tells to wait for whole seconds, one at the least, as headers do.
+func rateLimited(limit int, whose string, wait time.Duration) error {
+	wait = (wait + time.Second - 1).Truncate(time.Second)
+	return &RateLimitedError{Limit: limit, Retry: wait, Detail: fmt.Sprintf("%s may send %d events a second", whose, limit)}
 }

@@ -66,6 +66,10 @@ func FuzzContentHash(f *testing.F) {
 // tokenScheme proves requests by a header that is the secret itself.
 type tokenScheme struct{ signature.Scheme }
 
+func (tokenScheme) Info() *signature.Info {
+	return &signature.Info{SecretQuery: []string{"token", "pass word"}}
+}
+
 func (tokenScheme) SecretHeaders(json.RawMessage) []string {
 	return []string{"X-Token", "x-other-token"}
 }
@@ -85,6 +89,25 @@ func TestSecretHeadersOfASchemeAreRedacted(t *testing.T) {
 	}
 	if got := accept.StoredHeaders(accept.Incoming{}, tokenScheme{}); len(got) != 0 {
 		t.Errorf("of no headers %v are stored", got)
+	}
+}
+
+// The values of parameters that are secrets are left out, however their names
+// are written, and nothing else of a query changes.
+func TestSecretParametersOfASchemeAreRedacted(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"":                                 "",
+		"a=1&token=hunter2&b=%20&&c":       "a=1&token=[redacted]&b=%20&&c",
+		"token=hunter2&token=hunter3":      "token=[redacted]&token=[redacted]",
+		"%74oken=hunter2&to%6Ben=hunter=3": "%74oken=[redacted]&to%6Ben=[redacted]",
+		"pass+word=hunter2":                "pass+word=[redacted]",
+		"token":                            "token=[redacted]",
+		"Token=shown&token2=shown&%zz=x":   "Token=shown&token2=shown&%zz=x",
+	} {
+		if got := accept.StoredQuery(accept.Incoming{Query: query}, tokenScheme{}); got != want {
+			t.Errorf("%s is stored as %s, want %s", query, got, want)
+		}
 	}
 }
 

@@ -273,6 +273,29 @@ func (b bundle) block(t *testing.T) (unblock func()) {
 	}
 }
 
+// hold makes a transaction that accepts the key wait until what it returns is
+// called, or the test ends.
+func (b bundle) hold(t *testing.T, key string) (release func()) {
+	t.Helper()
+	tx, err := b.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.Exec(t.Context(), `
+		INSERT INTO event_keys (account_id, source_id, key_hash, event_id, body_hash)
+		VALUES ($1, $2, sha256($3), $1, $3)`, b.account, b.api, []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() {
+		if err := tx.Rollback(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(release)
+	return release
+}
+
 // newAdmin returns how to run statements as the server's superuser, on its
 // database "postgres".
 func newAdmin(t *testing.T) func(sql string) {

@@ -22,13 +22,13 @@ const (
 	// maxBatch is how many events share a transaction, but for those of one
 	// request, which are never parted.
 	maxBatch = 128
-	// maxBatchBytes bounds the bodies of one transaction.
+	// maxBatchBytes bounds what the requests of one transaction bring.
 	maxBatchBytes = 8 << 20
 	// queueLength is how many requests wait before callers are told to come
 	// back: some seconds of work.
 	queueLength = 4096
-	// queueBytes bounds the bodies that wait: without it, a queue of large ones
-	// would take gigabytes while the database stalls.
+	// queueBytes bounds what waits: without it, a queue of large requests would
+	// take gigabytes while the database stalls.
 	queueBytes = 256 << 20
 	// commitTimeout bounds one transaction. The callers' contexts do not: one
 	// client that hangs up cancels nobody.
@@ -144,19 +144,32 @@ func (c *committer) next() *waiting {
 
 // commit stores a batch in one transaction. When that fails, each is tried
 // alone, so that a row that the database refuses fails by itself; but not when
-// the database is gone, which it would be for each of them.
+// the database is gone, which it would be for each of them. Those that are in
+// each other's way are done alone after all others, who do not wait for them.
 func (c *committer) commit(batch []*waiting) {
 	err := c.tryCommit(batch)
+	if redo, ok := errors.AsType[*redoError](err); ok {
+		alone, rest := redo.part(batch)
+		if len(rest) > 0 {
+			c.commit(rest)
+		}
+		c.commitEach(alone)
+		return
+	}
 	if err == nil || len(batch) == 1 || isGone(err) {
 		c.settle(batch, err)
 		return
 	}
-	if !errors.Is(err, errRedo) {
-		c.log.Warn("accepting one by one", "requests", len(batch), "error", err)
-	}
+	c.log.Warn("accepting one by one", "requests", len(batch), "error", err)
+	c.commitEach(batch)
+}
+
+// commitEach stores each in a transaction of its own.
+func (c *committer) commitEach(batch []*waiting) {
 	for i := range batch {
 		one := batch[i : i+1]
-		if err = c.tryCommit(one); isGone(err) {
+		err := c.tryCommit(one)
+		if isGone(err) {
 			c.settle(batch[i:], err)
 			return
 		}
@@ -302,14 +315,16 @@ func (c *committer) divide(batch []*waiting) (events []store.NewEvent, traces []
 			traces = append(traces, w.replayTrace(gateway.RequestID(c.clock.NewID())))
 			continue
 		}
+		repeats := 0
 		for i := range w.parts {
-			p := &w.parts[i]
-			switch {
-			case p.first == nil:
+			if p := &w.parts[i]; p.first == nil {
 				events = append(events, store.NewEvent{Event: p.event, Body: p.body})
-			case !w.traced:
-				traces = append(traces, w.duplicateTrace(p, gateway.RequestID(c.clock.NewID())))
+			} else {
+				repeats++
 			}
+		}
+		if repeats > 0 && !w.traced {
+			traces = append(traces, w.duplicateTrace(gateway.RequestID(c.clock.NewID()), repeats))
 		}
 	}
 	slices.SortFunc(events, func(a, b store.NewEvent) int { return a.Event.ID.Compare(b.Event.ID) })

@@ -143,7 +143,7 @@ func TestAClientThatGoesAwayDuringTheCommit(t *testing.T) {
 func TestAQueueOfLargeBodies(t *testing.T) {
 	t.Parallel()
 	b := newStopped(t, accept.Limits{})
-	large := bytes.Repeat([]byte("1"), accept.QueueBytes/4)
+	large := bytes.Repeat([]byte("1"), accept.QueueBytes/4-1024) // and its header
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 5)
 	for range 5 {

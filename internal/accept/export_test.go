@@ -86,6 +86,11 @@ func StoredHeaders(in Incoming, scheme signature.Scheme) http.Header {
 	return gateway.DecodeHeaders(bodyOf(in, scheme, nil).Headers)
 }
 
+// StoredQuery is the query that is stored of a request to a source of the scheme.
+func StoredQuery(in Incoming, scheme signature.Scheme) string {
+	return string(bodyOf(in, scheme, nil).Query)
+}
+
 // Rates is how many rates are kept.
 func (s *Service) Rates() int {
 	s.limits.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -19,11 +18,29 @@ import (
 const (
 	statusReplayed = http.StatusConflict
 	replayDetail   = "The same body, or the same token, was taken in before under another id."
+	// onceDetail is of a request that was refused, and may have been seen.
+	onceDetail = "A token is signed, and not the event: whoever has seen the token can have sent another event with it."
 )
 
-// errRedo tells that a repeat was told of an event that is not to be: its batch
-// is done again, one by one.
-var errRedo = errors.New("a repeat refers to a replayed request")
+// redoError tells that repeats were told of events that are not to be. What
+// shares those is done again, one by one.
+type redoError struct{ shared map[gateway.EventID]bool }
+
+// Error says what happened.
+func (e *redoError) Error() string { return "a repeat refers to a replayed request" }
+
+// part takes the requests that share such events out of their batch, in the
+// order in which they came.
+func (e *redoError) part(batch []*waiting) (alone, rest []*waiting) {
+	for _, w := range batch {
+		if slices.ContainsFunc(w.received(), func(event Received) bool { return e.shared[event.ID] }) {
+			alone = append(alone, w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return alone, rest
+}
 
 // guardKey keeps the hashes of guards apart from those of events' keys, which
 // are plain: what anybody may choose as a key cannot be a guard.
@@ -87,6 +104,16 @@ func claimReplays(ctx context.Context, tx store.Tx, batch []*waiting) error {
 	return release(ctx, tx, batch)
 }
 
+// remember arms the guard of a request that is taken whatever came before.
+func remember(ctx context.Context, tx store.Tx, w *waiting) error {
+	if w.guard == nil || !w.won() {
+		return nil
+	}
+	w.guard.EventID = w.parts[0].event.ID
+	_, err := tx.ClaimReplays(ctx, []store.ReplayGuard{*w.guard})
+	return err
+}
+
 func compareGuards(a, b *store.ReplayGuard) int {
 	if c := bytes.Compare(a.Hash[:], b.Hash[:]); c != 0 {
 		return c
@@ -112,12 +139,21 @@ func release(ctx context.Context, tx store.Tx, batch []*waiting) error {
 	if len(stopped) == 0 {
 		return nil
 	}
+	if shared := told(batch, stopped); len(shared) > 0 {
+		return &redoError{shared}
+	}
+	return tx.ReleaseKeys(ctx, keys)
+}
+
+// told are those of the events of which a request that goes on would be told.
+func told(batch []*waiting, events map[gateway.EventID]bool) map[gateway.EventID]bool {
+	shared := map[gateway.EventID]bool{}
 	for _, w := range batch {
-		for i := range w.parts {
-			if first := w.parts[i].first; first != nil && stopped[first.EventID] && !w.replayed {
-				return errRedo
+		for _, event := range w.received() {
+			if !w.replayed && events[event.ID] {
+				shared[event.ID] = true
 			}
 		}
 	}
-	return tx.ReleaseKeys(ctx, keys)
+	return shared
 }

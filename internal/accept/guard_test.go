@@ -72,8 +72,7 @@ func TestATokenIsTakenOnce(t *testing.T) {
 	b := newBundle(t, accept.Limits{})
 	s := b.newSender(t, gateway.Source{Kind: "mailgun"})
 	send := func(i int) (accept.Receipt, error) {
-		body := fmt.Sprintf(`{"signature":{"timestamp":"","token":"one","signature":""},"event-data":{"event":"delivered","id":"id%d"}}`, i)
-		return b.Service.Receive(t.Context(), s.signed(t, body))
+		return b.Service.Receive(t.Context(), s.signed(t, mailgunBody("one", fmt.Sprint("id", i))))
 	}
 	all := atOnce(n, send)
 	wantOutcomes(t, all, 1, isError(gateway.ErrBodyReplayed))
@@ -85,6 +84,11 @@ func TestATokenIsTakenOnce(t *testing.T) {
 			t.Errorf("the first, again: %+v", again[i])
 		}
 	}
+}
+
+// mailgunBody is an event of Mailgun's, to be signed.
+func mailgunBody(token, id string) string {
+	return fmt.Sprintf(`{"signature":{"timestamp":"","token":%q,"signature":""},"event-data":{"event":"delivered","id":%q,"timestamp":1760000000.5}}`, token, id)
 }
 
 // In one transaction, a repeat is told of the first of its key; if that one is
@@ -100,7 +104,7 @@ func TestARepeatOfWhatIsRefused(t *testing.T) {
 	b := first.anew(accept.Limits{})
 	ended := make([]chan outcome, 4)
 	for i, in := range []accept.Incoming{
-		signed(source, proof, "2", "seen"), signed(source, proof, "2", "new"), signed(source, proof, "3", "new"), signed(source, proof, "1", "seen"),
+		signed(source, proof, "2", "seen"), signed(source, proof, "2", "new"), signed(source, proof, "3", "other"), signed(source, proof, "1", "seen"),
 	} {
 		ended[i] = make(chan outcome, 1)
 		go func() {
@@ -115,17 +119,60 @@ func TestARepeatOfWhatIsRefused(t *testing.T) {
 	}
 	taken := <-ended[1]
 	if taken.err != nil || taken.Events[0].Duplicate {
-		t.Errorf("its key, with another body: %+v", taken)
+		t.Fatalf("its key, with another body: %+v", taken)
 	}
-	if one := <-ended[2]; !isError(gateway.ErrBodyReplayed)(one.err) {
-		t.Errorf("that body under another key: %+v", one)
+	if one := <-ended[2]; one.err != nil || one.Events[0].Duplicate {
+		t.Errorf("another event: %+v", one)
 	}
 	if one := <-ended[3]; one.err != nil || !one.Events[0].Duplicate {
 		t.Errorf("a retry: %+v", one)
 	}
-	b.wantRows(t, rows{events: 2, keys: 4, requests: 3})
+	b.wantRows(t, rows{events: 3, keys: 6, requests: 2})
 	if _, body := b.event(t, taken.Events[0].ID); string(body.Data) != "new" {
 		t.Errorf("the event says %q", body.Data)
+	}
+}
+
+// Requests in each other's way are done one by one, and all others of their
+// transaction together: nobody can slow them down.
+func TestARepeatOfWhatIsRefusedLeavesOthersTogether(t *testing.T) {
+	t.Parallel()
+	const others = 50
+	b := newBundle(t, accept.Limits{})
+	source := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(guarded)})
+	b.addSecret(t, source, proof)
+	if _, err := b.Receive(t.Context(), signed(source, proof, "1", "seen")); err != nil {
+		t.Fatal(err)
+	}
+	// One committer waits for the first key, and the other for the second, until
+	// everybody is in the queue.
+	held := make(chan error, 2)
+	var release func()
+	for i, key := range []string{"first", "second"} {
+		release = b.hold(t, key+"0")
+		b.queue(t.Context(), 1, held, key)
+		b.waiting(t, i+1)
+	}
+	results := make(chan error, others)
+	b.queue(t.Context(), others, results, "k")
+	b.queued(others)
+	ended := make(chan outcome, 3)
+	for i, in := range []accept.Incoming{
+		signed(source, proof, "2", "seen"), signed(source, proof, "2", "new"), signed(source, proof, "3", "seen"),
+	} {
+		go func() {
+			got, err := b.Service.Receive(t.Context(), in)
+			ended <- outcome{got, err}
+		}()
+		b.queued(others + i + 1)
+	}
+	before := b.count(t, `SELECT count(*) FROM river_job`)
+	release()
+	wantAll(t, errorsOf(held, 1), nil)
+	wantAll(t, errorsOf(results, others), nil)
+	wantOutcomes(t, []outcome{<-ended, <-ended, <-ended}, 1, isError(gateway.ErrBodyReplayed))
+	if jobs := b.count(t, `SELECT count(*) FROM river_job`) - before; jobs != 3 {
+		t.Errorf("%d transactions stored something, want one of the held key, one of the others, and one of the repeat", jobs)
 	}
 }
 
@@ -147,5 +194,5 @@ func TestReplayGuardOfSeveralEvents(t *testing.T) {
 			t.Errorf("round %d: %+v, %v", round, got, err)
 		}
 	}
-	b.wantRows(t, rows{events: 5, keys: 3 + 3, requests: 1 + 1 + 3 + 1, raw: 3})
+	b.wantRows(t, rows{events: 5, keys: 3 + 3, requests: 1 + 1 + 1 + 1, raw: 3})
 }

@@ -87,6 +87,46 @@ func wantNoSecrets(t *testing.T, kept []gateway.Request, n int) {
 	}
 }
 
+// Asana's secret is kept of no request, be it a greeting or one that is signed.
+func TestAHookSecretBesideEvents(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	s := b.newSender(t, gateway.Source{Kind: "asana"})
+	in := s.signed(t, `{"events":[{"action":"changed"}]}`)
+	in.Header.Set("X-Hook-Secret", "secret_of_somebody")
+	got, err := b.Service.Receive(t.Context(), in)
+	if err != nil || len(got.Events) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, body := b.event(t, got.Events[0].ID); gateway.DecodeHeaders(body.Headers).Get("X-Hook-Secret") != gateway.Redacted {
+		t.Errorf("stored is %q", body.Headers)
+	}
+}
+
+// The verify token that Meta shows to have an address checked is not kept, be it
+// the right one or not.
+func TestAVerifyTokenIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	source := b.makeSource(t, gateway.Source{Kind: "meta", Settings: []byte(`{"verify_token":"token_of_somebody"}`)})
+	for i, token := range []string{"token_of_somebody", "another_of_somebody"} {
+		in := accept.Incoming{
+			Token: source.Token, Method: http.MethodGet, Header: http.Header{}, Query: "hub.mode=subscribe&hub.verify_token=" + token + "&hub.challenge=7",
+		}
+		got, err := b.Service.Receive(t.Context(), in)
+		if got.Handshake != (i == 0) || (err == nil) != (i == 0) {
+			t.Fatalf("%s: %+v, %v", token, got, err)
+		}
+		kept := b.requests(t, source.ID)
+		if len(kept) != i+1 {
+			t.Fatalf("%d requests are kept", len(kept))
+		}
+		if query := string(kept[0].Body.Query); query != "hub.mode=subscribe&hub.verify_token=[redacted]&hub.challenge=7" {
+			t.Errorf("kept is %q", query)
+		}
+	}
+}
+
 // A secret that is written in another way than it reads is not kept either.
 func TestAnEscapedSecretIsNotKept(t *testing.T) {
 	t.Parallel()

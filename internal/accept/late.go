@@ -24,16 +24,19 @@ func (s *Service) Check(ctx context.Context, account gateway.AccountID, source g
 	if err != nil {
 		return err
 	}
-	_, err = late.prove()
+	_, doubt, err := late.judge()
+	if err == nil && doubt != nil {
+		return doubt
+	}
 	return err
 }
 
 // AcceptLate takes a refused request in after all: its source's present secrets
 // prove it, whatever the time that it was signed at; or an override gives the
-// reason why it is taken unproven. Its events are of now. Errors:
-// gateway.ErrNotFound; gateway.ErrAlreadyAccepted; gateway.ErrRequestCut;
-// gateway.InvalidError for the reason; and *signature.Refusal for what is still
-// not proven, and not overridden.
+// reason why it is taken unproven, or although it may be a replay. Its events
+// are of now. Errors: gateway.ErrNotFound; gateway.ErrNoEvent;
+// gateway.ErrAlreadyAccepted; gateway.ErrRequestCut; gateway.InvalidError for
+// the reason; and *signature.Refusal for what is in doubt, and not overridden.
 func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, actor gateway.Actor, source gateway.SourceID, request gateway.RequestID, override string) (Receipt, error) {
 	override = strings.TrimSpace(override)
 	if utf8.RuneCountInString(override) > maxReason || !utf8.ValidString(override) || strings.ContainsRune(override, 0) {
@@ -43,16 +46,16 @@ func (s *Service) AcceptLate(ctx context.Context, account gateway.AccountID, act
 	if err != nil {
 		return Receipt{}, err
 	}
-	verified, err := late.prove()
-	if _, unproven := errors.AsType[*signature.Refusal](err); err != nil && (override == "" || !unproven) {
+	verified, doubt, err := late.judge()
+	switch {
+	case err != nil:
 		return Receipt{}, err
+	case doubt == nil:
+		override = "" // nothing is overridden
+	case override == "":
+		return Receipt{}, doubt
 	}
-	reason := "" // what is proven needs none
-	if err != nil {
-		reason = override
-		verified = signature.Verified{Events: late.scheme.Unproven(late.request(request.Time()), late.source.settings.Scheme)}
-	}
-	return s.acceptLate(ctx, late, verified, actor, reason)
+	return s.acceptLate(ctx, late, verified, actor, override)
 }
 
 // late is a refused request at its source.
@@ -73,7 +76,9 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		return late{}, err
 	}
 	switch {
-	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate, kept.Cause == gateway.CauseHandshake:
+	case kept.Cause == gateway.CauseHandshake:
+		return late{}, gateway.ErrNoEvent
+	case kept.AcceptedAt != nil, kept.Cause == gateway.CauseDuplicate:
 		return late{}, gateway.ErrAlreadyAccepted
 	case kept.BodySize > len(kept.Body.Data):
 		return late{}, gateway.ErrRequestCut
@@ -95,7 +100,33 @@ func (s *Service) late(ctx context.Context, account gateway.AccountID, id gatewa
 		Method: kept.Body.Method, Path: string(kept.Body.Path), Query: string(kept.Body.Query),
 		Header: gateway.DecodeHeaders(kept.Body.Headers), Body: kept.Body.Data, URL: s.baseURL + gateway.IngestPath + source.Token,
 	}
-	return late{reception{source: known, scheme: scheme, in: in}, kept}, nil
+	l := late{reception{source: known, scheme: scheme, in: in}, kept}
+	if scheme.Greets(l.request(kept.ID.Time()), known.settings.Scheme) {
+		return late{}, gateway.ErrNoEvent
+	}
+	return l, nil
+}
+
+// judge tells which events a request brings, and what is in doubt about them:
+// nil when nothing is.
+func (l late) judge() (signature.Verified, *signature.Refusal, error) {
+	verified, err := l.prove()
+	if refusal, ok := errors.AsType[*signature.Refusal](err); ok {
+		return signature.Verified{Events: l.scheme.Unproven(l.request(l.kept.ID.Time()), l.source.settings.Scheme)}, refusal, nil
+	}
+	return verified, l.doubt(verified), err
+}
+
+// doubt tells why a request that is proven may be a replay all the same.
+func (l late) doubt(verified signature.Verified) *signature.Refusal {
+	switch {
+	case l.kept.Cause == gateway.CauseReplay:
+		return &signature.Refusal{Code: signature.CodeMismatch, Detail: replayDetail}
+	case verified.Once != "":
+		return &signature.Refusal{Code: signature.CodeMismatch, Detail: onceDetail}
+	default:
+		return nil
+	}
 }
 
 // prove judges the request anew. The time is not asked: it was right or wrong
@@ -107,7 +138,7 @@ func (l late) prove() (signature.Verified, error) {
 	request.Header = l.keptHeader()
 	verified, err := l.scheme.Verify(request, chosen, l.source.secrets)
 	if err == nil && len(verified.Events) == 0 {
-		err = gateway.ErrAlreadyAccepted // a handshake, which nobody waits for
+		err = gateway.ErrNoEvent // such as a heartbeat, which nobody waits for
 	}
 	return verified, l.unkept(err)
 }
@@ -139,7 +170,8 @@ func (l late) unkept(err error) error {
 
 // acceptLate stores the events. The guard stands in the same transaction, and
 // before what it guards, so that of two presses at once one has an effect and
-// the other is told so. What may come once is not asked for: a person has
+// the other is told so. What may come once is remembered, so that it does not
+// come again as another event; whether it came before is not asked: a person has
 // decided about it.
 func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Verified, actor gateway.Actor, reason string) (Receipt, error) {
 	account, source := l.source.AccountID, l.source.ID
@@ -161,6 +193,9 @@ func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Ver
 			err = gateway.ErrAlreadyAccepted
 		}
 		if err != nil {
+			return err
+		}
+		if err := remember(ctx, tx, w); err != nil {
 			return err
 		}
 		if won, err = s.commits.insert(ctx, tx, []*waiting{w}); err != nil {

@@ -169,23 +169,16 @@ func invalids(err error) string {
 	return ""
 }
 
-// The time of the signature is not asked again; neither is where it came from,
-// nor whether its body was seen.
+// The time of the signature is not asked again; neither is where it came from.
 func TestWhatIsAcceptedLate(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, accept.Limits{})
 	old := b.newSource(t, "stripe", proof)
 	far := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(`{"allowed_ips":["192.0.2.1"]}`)})
-	seen := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(guarded)})
 	b.addSecret(t, far, proof)
-	b.addSecret(t, seen, proof)
-	if _, err := b.Receive(t.Context(), signed(seen, proof, "1", "{}")); err != nil {
-		t.Fatal(err)
-	}
 	for cause, refused := range map[string]gateway.Request{
 		signature.CodeTimestamp: b.refuse(t, old, stripeSigned(old, b.clock.Now().Add(-24*time.Hour), `{"id":"evt_1"}`)),
 		gateway.CauseAddress:    b.refuse(t, far, signed(far, proof, "1", "{}")),
-		gateway.CauseReplay:     b.refuse(t, seen, signed(seen, proof, "2", "{}")),
 	} {
 		if refused.Cause != cause {
 			t.Errorf("refused for %s, want %s", refused.Cause, cause)
@@ -197,7 +190,75 @@ func TestWhatIsAcceptedLate(t *testing.T) {
 			t.Errorf("%s: %+v, %v", cause, got, err)
 		}
 	}
-	b.wantRows(t, rows{events: 4, keys: 5, requests: 3})
+	b.wantRows(t, rows{events: 2, keys: 2, requests: 2})
+}
+
+// What may be a replay is taken for a reason only, although its signature is
+// right: a body that was seen, and an event of which only a token is signed.
+func TestAcceptWhatMayBeAReplay(t *testing.T) {
+	t.Parallel()
+	const reason = "the provider has confirmed it"
+	b := newBundle(t, accept.Limits{})
+	seen := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(guarded)})
+	secret := b.addSecret(t, seen, proof)
+	if _, err := b.Receive(t.Context(), signed(seen, proof, "1", "{}")); err != nil {
+		t.Fatal(err)
+	}
+	token := b.newSender(t, gateway.Source{Kind: "mailgun"})
+	token.secret = "mended"
+	refused := b.refuse(t, token.source, token.signed(t, mailgunBody("one", "id1")))
+	mended := b.addSecret(t, token.source, token.secret)
+	for want, refused := range map[gateway.SecretID]gateway.Request{
+		secret: b.refuse(t, seen, signed(seen, proof, "2", "{}")),
+		mended: refused,
+	} {
+		if err := b.check(t, refused); !isRefused(signature.CodeMismatch)(err) {
+			t.Errorf("%s: check: %v", refused.Cause, err)
+		}
+		if got, err := b.late(t, refused, ""); !isRefused(signature.CodeMismatch)(err) {
+			t.Errorf("%s: without a reason: %+v, %v", refused.Cause, got, err)
+		}
+		got, err := b.late(t, refused, reason)
+		if err != nil || got.Events[0].Duplicate {
+			t.Fatalf("%s: %+v, %v", refused.Cause, got, err)
+		}
+		if event, _ := b.event(t, got.Events[0].ID); event.SecretID == nil || *event.SecretID != want {
+			t.Errorf("%s: proven by %v", refused.Cause, event.SecretID)
+		}
+		b.wantAudited(t, refused, 1, reason)
+	}
+}
+
+// What may come once cannot come again after it was accepted late; a retry of it
+// is told of its event.
+func TestAcceptedLateIsRemembered(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	guardedSource := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(guarded)})
+	token := b.newSender(t, gateway.Source{Kind: "mailgun"})
+	token.secret = "mended"
+	for name, send := range map[string]func(id string) accept.Incoming{
+		"a body":  func(id string) accept.Incoming { return signed(guardedSource, token.secret, id, `{"a":1}`) },
+		"a token": func(id string) accept.Incoming { return token.signed(t, mailgunBody("two", id)) },
+	} {
+		source := guardedSource
+		if name == "a token" {
+			source = token.source
+		}
+		refused := b.refuse(t, source, send("id1"))
+		b.addSecret(t, source, token.secret)
+		b.ForgetSources()
+		taken, err := b.late(t, refused, "a reason")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := b.Receive(t.Context(), send("id2")); !isError(gateway.ErrBodyReplayed)(err) {
+			t.Errorf("%s, under another id: %+v, %v", name, got, err)
+		}
+		if got, err := b.Receive(t.Context(), send("id1")); err != nil || got != (accept.Received{ID: taken.Events[0].ID, Duplicate: true}) {
+			t.Errorf("%s, a retry: %+v, %v", name, got, err)
+		}
+	}
 }
 
 // What cannot be accepted at all, also for a reason.
@@ -214,6 +275,8 @@ func TestWhatIsNotAcceptedLate(t *testing.T) {
 	wrong.secret = "wrong"
 	unproven := b.refuse(t, slack.source, wrong.signed(t, `{"type":"url_verification","challenge":"y"}`))
 	b.addSecret(t, slack.source, "wrong") // now it is a challenge that nobody waits for
+	meta := b.makeSource(t, gateway.Source{Kind: "meta", Settings: []byte(`{"verify_token":"mine"}`)})
+	check := b.refuse(t, meta, accept.Incoming{Token: meta.Token, Method: http.MethodGet, Query: "hub.mode=subscribe&hub.verify_token=other&hub.challenge=1", Header: http.Header{}})
 	for range 2 {
 		if _, err := b.Receive(t.Context(), signed(github, proof, "1", "{}")); err != nil {
 			t.Fatal(err)
@@ -231,8 +294,9 @@ func TestWhatIsNotAcceptedLate(t *testing.T) {
 		request gateway.Request
 		err     error
 	}{
-		"a handshake": {hello, gateway.ErrAlreadyAccepted}, "a handshake that was refused": {unproven, gateway.ErrAlreadyAccepted},
-		"a repeat": {repeat, gateway.ErrAlreadyAccepted}, "one that is not kept whole": {cut, gateway.ErrRequestCut},
+		"a handshake": {hello, gateway.ErrNoEvent}, "a handshake that was refused": {unproven, gateway.ErrNoEvent},
+		"a check of the address": {check, gateway.ErrNoEvent},
+		"a repeat":               {repeat, gateway.ErrAlreadyAccepted}, "one that is not kept whole": {cut, gateway.ErrRequestCut},
 		"another source's": {elsewhere, gateway.ErrNotFound}, "none": {unknown, gateway.ErrNotFound}, "a deleted source's": {deleted, gateway.ErrNotFound},
 	} {
 		for _, reason := range []string{"", "a reason"} {

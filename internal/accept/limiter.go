@@ -3,6 +3,7 @@ package accept
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,34 +79,44 @@ type turn struct {
 	id        [16]byte
 	perSecond int
 	whose     string
-	// events is how many come at once. More than a second's worth count as a
-	// second's: they come in one request, which would never fit otherwise.
+	// events is how many come at once, in one request.
 	events int
 }
 
 // tokens is how many it takes.
-func (t turn) tokens() int { return min(max(1, t.events), t.perSecond) }
+func (t turn) tokens() int { return max(1, t.events) }
 
-// allow takes one token of each rate, or none at all: what one rate refuses
+// wait is how long to wait for the tokens of a turn; nothing when they are
+// there. Of more than a second's worth, which would never be there, a second's
+// must be.
+func (t turn) wait(r *rate.Limiter, now time.Time) time.Duration {
+	missing := float64(min(t.tokens(), t.perSecond)) - r.TokensAt(now)
+	return time.Duration(missing / float64(t.perSecond) * float64(time.Second))
+}
+
+// take takes the tokens, also those that are not there: they are owed, and
+// nothing fits until they are made up for. So the rate holds in the long run,
+// however many events come in one request.
+func (t turn) take(r *rate.Limiter, now time.Time) {
+	r.SetBurstAt(now, max(t.tokens(), t.perSecond))
+	r.ReserveN(now, t.tokens())
+	r.SetBurstAt(now, t.perSecond)
+}
+
+// allow takes the tokens of each rate, or none at all: what one rate refuses
 // uses up nothing of another.
 func (l *limiter) allow(turns ...turn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
-	var rates []*rate.Limiter
-	var tokens []int
+	turns = slices.DeleteFunc(turns, func(t turn) bool { return t.perSecond <= 0 })
 	for _, t := range turns {
-		if t.perSecond <= 0 {
-			continue
+		if wait := t.wait(l.rate(t), now); wait > 0 {
+			return rateLimited(t.perSecond, t.whose, wait)
 		}
-		r := l.rate(t)
-		if r.TokensAt(now) < float64(t.tokens()) {
-			return rateLimited(t.perSecond, t.whose)
-		}
-		rates, tokens = append(rates, r), append(tokens, t.tokens())
 	}
-	for i, r := range rates {
-		r.AllowN(now, tokens[i])
+	for _, t := range turns {
+		t.take(l.rate(t), now)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,9 @@ func (s *Service) Receive(ctx context.Context, in Incoming) (Receipt, error) {
 	if allowed := slices.Concat(methods, scheme.Info().Methods); !slices.Contains(allowed, in.Method) {
 		return Receipt{}, &MethodError{Allowed: allowed}
 	}
+	if in.Inside {
+		source.settings.Scheme.Capturing = false // nothing that was made here is the provider's secret
+	}
 	r := reception{source: source, scheme: scheme, in: in}
 	if !in.Inside && !source.takesFrom(in.Sender) {
 		return Receipt{}, s.keep(ctx, r.trace(s, gateway.CauseAddress, addressDetail(in.Sender), http.StatusForbidden), gateway.ErrAddressNotAllowed)
@@ -100,14 +104,17 @@ func (s *Service) Receive(ctx context.Context, in Incoming) (Receipt, error) {
 	if err := s.limits.receive(ctx, source.Source, source.settings.PerSecond, len(verified.Events), len(in.Body)); err != nil {
 		return Receipt{}, err
 	}
-	w := s.prepareReceived(ctx, r, verified)
+	w, answer := s.prepareReceived(ctx, r, verified), scheme.Accepted(request)
+	if answer != nil {
+		w.trace.Answered = answer.Status
+	}
 	if err := s.commits.submit(ctx, w); err != nil {
 		return Receipt{}, err
 	}
 	if w.replayed {
 		return Receipt{}, gateway.ErrBodyReplayed
 	}
-	return Receipt{Events: w.received(), Batch: scheme.Info().Batch, Answer: scheme.Accepted(request)}, nil
+	return Receipt{Events: w.received(), Batch: scheme.Info().Batch, Answer: answer}, nil
 }
 
 // reception is a request at its source.
@@ -261,8 +268,8 @@ func secretHeaders(scheme signature.Scheme, chosen json.RawMessage) []string {
 	return slices.Concat(alwaysSecret, scheme.SecretHeaders(chosen))
 }
 
-// bodyOf keeps a request as it came, but for headers that are themselves a
-// secret.
+// bodyOf keeps a request as it came, but for headers and parameters that are
+// themselves a secret.
 func bodyOf(in Incoming, scheme signature.Scheme, chosen json.RawMessage) gateway.Body {
 	header := in.Header.Clone()
 	for _, name := range secretHeaders(scheme, chosen) {
@@ -273,10 +280,26 @@ func bodyOf(in Incoming, scheme signature.Scheme, chosen json.RawMessage) gatewa
 	return gateway.Body{
 		Method:  in.Method,
 		Path:    []byte(in.Path),
-		Query:   []byte(in.Query),
+		Query:   []byte(withoutValues(in.Query, scheme.Info().SecretQuery)),
 		Headers: gateway.EncodeHeaders(header),
 		Data:    in.Body,
 	}
+}
+
+// withoutValues is a query without the values of parameters; all else in it stays
+// as it came.
+func withoutValues(query string, names []string) string {
+	if len(names) == 0 {
+		return query
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		written, _, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(written); err == nil && slices.Contains(names, name) {
+			pairs[i] = written + "=" + gateway.Redacted
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 func nonZero(id gateway.SecretID) *gateway.SecretID {

@@ -419,3 +419,32 @@ func TestToleranceOfASource(t *testing.T) {
 		t.Errorf("beyond its tolerance: %v", err)
 	}
 }
+
+// A repeat's trace tells the status that its sender was answered with.
+func TestARepeatTellsItsAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	for kind, body := range map[string]string{
+		"github":          `{}`,
+		"discord":         `{"type":1,"event":{"type":"ENTITLEMENT_CREATE","timestamp":"2024-10-18T14:42:53.064834"}}`,
+		"microsoft_graph": "",
+	} {
+		s := b.newSender(t, gateway.Source{Kind: kind})
+		if body == "" {
+			body = string(s.scheme.Sample("", "id", b.clock.Now()).Body)
+		}
+		want := http.StatusOK
+		for range 2 {
+			got, err := b.Service.Receive(t.Context(), s.signed(t, body))
+			if err != nil || got.Handshake {
+				t.Fatalf("%s: %+v, %v", kind, got, err)
+			}
+			if got.Answer != nil {
+				want = got.Answer.Status
+			}
+		}
+		if kept := b.requests(t, s.source.ID); len(kept) != 1 || kept[0].Answered != want || (kind == "github") != (want == http.StatusOK) {
+			t.Errorf("%s: kept is %+v, answered %d", kind, kept, want)
+		}
+	}
+}

@@ -278,3 +278,26 @@ func TestTrialRefusesWhatCannotBeTried(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// What somebody tries at the test console is never taken for the provider's
+// secret, also by a source that waits for one.
+func TestTrialIsNoSecret(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, accept.Limits{})
+	for kind, trial := range map[string]accept.Trial{
+		"asana":  {Header: http.Header{"X-Hook-Secret": {"made up"}}, Body: []byte{}},
+		"notion": {Body: []byte(`{"verification_token":"made up"}`)},
+	} {
+		source := b.waitingSource(t, kind)
+		b.addSecret(t, source, proof)
+		trial.Fault, trial.Send = accept.FaultUnsigned, true
+		tried, err := b.Try(t.Context(), b.account, tester, source.ID, trial)
+		if err != nil || !isRefused(signature.CodeMissing)(tried.Refused) {
+			t.Errorf("%s: %+v, %v", kind, tried, err)
+		}
+		live, err := b.store.SourceSecrets(t.Context(), b.account, source.ID)
+		if err != nil || len(live) != 1 || live[0].Captured {
+			t.Errorf("%s: secrets %+v, %v, want the first alone", kind, live, err)
+		}
+	}
+}

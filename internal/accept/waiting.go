@@ -2,6 +2,7 @@ package accept
 
 import (
 	"crypto/sha256"
+	"fmt"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -76,16 +77,20 @@ func (w *waiting) abandoned() bool {
 	}
 }
 
+// size is how many bytes it brings to a transaction: each event has the header
+// and the address of its request.
 func (w *waiting) size() int {
-	size := len(w.trace.Body.Data)
+	size := sizeOf(&w.trace.Body)
 	for i := range w.parts {
-		size += len(w.parts[i].body.Data)
+		size += sizeOf(&w.parts[i].body) + len(w.parts[i].event.Key)
 	}
 	if w.raw != nil {
-		size += len(w.raw.Data)
+		size += sizeOf(w.raw)
 	}
 	return size
 }
+
+func sizeOf(b *gateway.Body) int { return len(b.Data) + len(b.Headers) + len(b.Path) + len(b.Query) }
 
 // weight is how many rows it adds to a transaction.
 func (w *waiting) weight() int { return max(1, len(w.parts)) }
@@ -127,34 +132,41 @@ func (w *waiting) won() bool {
 	return false
 }
 
-// duplicateTrace is what is kept of a repeat.
-func (w *waiting) duplicateTrace(p *part, id gateway.RequestID) gateway.Request {
-	first := p.first.EventID
-	trace := gateway.Request{
-		ID:          id,
-		AccountID:   p.event.AccountID,
-		SourceID:    p.event.SourceID,
-		Cause:       gateway.CauseDuplicate,
-		Answered:    w.trace.Answered,
-		Sender:      w.trace.Sender,
-		EventID:     &first,
-		BodyDiffers: p.first.BodyHash != p.key.BodyHash,
+// duplicateTrace is what is kept of a request with repeats in it: once, however
+// many they are, and with the event of the first of them.
+func (w *waiting) duplicateTrace(id gateway.RequestID, repeats int) gateway.Request {
+	trace := w.requestTrace(id)
+	trace.Cause, trace.Answered = gateway.CauseDuplicate, w.trace.Answered
+	for i := range w.parts {
+		p := &w.parts[i]
+		if p.first == nil {
+			continue
+		}
+		if trace.EventID == nil {
+			trace.EventID = new(p.first.EventID)
+		}
+		trace.BodyDiffers = trace.BodyDiffers || p.first.BodyHash != p.key.BodyHash
 	}
-	trace.Keep(p.body)
+	if len(w.parts) > 1 {
+		trace.Detail = fmt.Sprintf("%d of its %d events came before.", repeats, len(w.parts))
+	}
 	return trace
 }
 
 // replayTrace is what is kept of a request that the guard stopped.
 func (w *waiting) replayTrace(id gateway.RequestID) gateway.Request {
-	event := &w.parts[0].event
-	trace := gateway.Request{
-		ID: id, AccountID: event.AccountID, SourceID: event.SourceID,
-		Cause: gateway.CauseReplay, Detail: replayDetail, Answered: statusReplayed, Sender: w.trace.Sender,
+	trace := w.requestTrace(id)
+	trace.Cause, trace.Detail, trace.Answered = gateway.CauseReplay, replayDetail, statusReplayed
+	return trace
+}
+
+// requestTrace is a trace of the whole request, without its cause.
+func (w *waiting) requestTrace(id gateway.RequestID) gateway.Request {
+	event, whole := &w.parts[0].event, w.raw
+	if whole == nil {
+		whole = &w.parts[0].body
 	}
-	if w.raw != nil {
-		trace.Keep(*w.raw)
-	} else {
-		trace.Keep(w.parts[0].body)
-	}
+	trace := gateway.Request{ID: id, AccountID: event.AccountID, SourceID: event.SourceID, Sender: w.trace.Sender}
+	trace.Keep(*whole)
 	return trace
 }

@@ -39,11 +39,11 @@ func TestSourceInABrowser(t *testing.T) {
 	if status, answer := w.deliver(wrong); status != http.StatusUnauthorized {
 		t.Fatalf("wrongly signed: %d %s", status, answer)
 	}
-	w.awaitText("none was accepted")
+	w.awaitText("The newest request was refused")
 	w.do(chromedp.Click(chromedp.CSS("#requests tbody a")))
 	w.await("the request's page", `/\/requests\/req_/.test(location.pathname)`)
 	w.awaitText("Stripe-Signature")
-	w.awaitText("No live secret of this source makes this signature")
+	w.awaitText("The signature was made with another secret")
 	if text := eval[string](w.tab, `document.documentElement.outerHTML`); strings.Contains(text, stripeSecret) {
 		t.Error("the page shows the secret")
 	}

@@ -45,7 +45,9 @@ var (
 	ErrSecretEndless = errors.New("secret has no end")
 	// ErrLimitReached: the account has as many of these as it may.
 	ErrLimitReached = errors.New("limit reached")
-	// ErrAlreadyAccepted: the request was taken in already, or never was an event.
+	// ErrNoEvent: the request asked for an answer, and can be no event.
+	ErrNoEvent = errors.New("request is no event")
+	// ErrAlreadyAccepted: the request was taken in already.
 	ErrAlreadyAccepted = errors.New("request already accepted")
 	// ErrRequestCut: not all of the request's body was kept.
 	ErrRequestCut = errors.New("request was cut")

@@ -9,10 +9,14 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 	"go.uber.org/goleak"
 
 	"github.com/rowlock/rowlock/internal/migrate"
 	"github.com/rowlock/rowlock/internal/pgtest"
+	"github.com/rowlock/rowlock/migrations"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Suite{M: m}) }
@@ -166,6 +170,61 @@ func TestUpGoesOnAfterAFailure(t *testing.T) {
 	}
 	if err := migrate.Up(t.Context(), url); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who writes while a migration alters several of the tables waits for it, or it
+// for them; never both, whatever the order in which they hold the tables.
+func TestUpBesideWriters(t *testing.T) {
+	t.Parallel()
+	for first, then := range map[string]string{"requests": "sources", "sources": "requests"} {
+		url := pgtest.Empty(t)
+		upTo(t, url, 16)
+		writer, err := connect(t, url).Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hold := func(table string) {
+			t.Helper()
+			if _, err := writer.Exec(t.Context(), `LOCK TABLE `+table+` IN ROW EXCLUSIVE MODE`); err != nil {
+				t.Fatalf("%s: %v", table, err)
+			}
+		}
+		hold(first)
+		done := make(chan error, 1)
+		go func() { done <- migrate.Up(t.Context(), url) }()
+		for count(t, url, `SELECT count(*) FROM pg_locks WHERE relation = '`+first+`'::regclass AND NOT granted`) == 0 {
+			select {
+			case err := <-done:
+				t.Fatalf("%s: it did not wait: %v", first, err)
+			default:
+			}
+		}
+		hold(then)
+		if err := writer.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", first, err)
+		}
+	}
+}
+
+// upTo makes a database as an older version left it.
+func upTo(t *testing.T, url string, version int64) {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDB(*config)
+	defer db.Close() //nolint:errcheck // nothing is pending
+	older, err := goose.NewProvider(database.DialectPostgres, db, migrations.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := older.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
 	}
 }
 

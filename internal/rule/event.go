@@ -42,7 +42,8 @@ func (in *Input) ResolveName(name string) (any, bool) {
 	switch name {
 	case varBody:
 		if !in.decoded {
-			in.body, in.json = decode(in.event.Body.Data)
+			text, _ := gateway.Readable(gateway.DecodeHeaders(in.event.Body.Headers), in.event.Body.Data)
+			in.body, in.json = decode(text)
 			in.decoded = true
 		}
 		return in.body, true

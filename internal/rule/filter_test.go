@@ -1,9 +1,12 @@
 package rule
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +106,21 @@ func TestMatchWithoutJSON(t *testing.T) {
 	}
 	if ok, err := asked(t, `!has(body.a)`, sent("")); !ok || err != nil {
 		t.Errorf("a field of null: %t, %v", ok, err)
+	}
+}
+
+// What came compressed is read as the text that it is.
+func TestMatchACompressedBody(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write([]byte(`{"amount":250}`)) // a buffer takes everything
+	_ = w.Close()
+	for encoding, want := range map[string]bool{"gzip": true, "br": false} {
+		body := gateway.Body{Headers: gateway.EncodeHeaders(http.Header{"Content-Encoding": {encoding}}), Data: packed.Bytes()}
+		if ok, err := asked(t, `body.amount == 250`, gateway.Content{Body: body}); ok != want || (err == nil) != want {
+			t.Errorf("%s: %v, %v", encoding, ok, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +45,7 @@ type corpusCase struct {
 	ExpectBody      string                     `json:"expect_response_body"`
 	Strictness      string                     `json:"strictness"`
 	Code            string                     `json:"code"`
+	EventID         string                     `json:"event_id"`
 	EventType       *string                    `json:"event_type"`
 	Events          []corpusEvent              `json:"events"`
 	Handshake       *struct {
@@ -56,8 +59,13 @@ type corpusCase struct {
 }
 
 type corpusEvent struct {
+	ID   string `json:"event_id"`
 	Type string `json:"event_type"`
 }
+
+// composite are the kinds whose events have keys of several parts, of which the
+// provider's id is one.
+var composite = []string{"adyen", "hubspot", "mailgun", "pagerduty", "woocommerce"}
 
 const corpusDir = "../signature/testdata"
 
@@ -91,6 +99,9 @@ func TestCorpus(t *testing.T) {
 							run.before = &other
 						}
 					}
+					if run.before == nil {
+						t.Fatalf("there is no case %s", first)
+					}
 				}
 				if run.try(t) {
 					sent++
@@ -110,6 +121,8 @@ type corpusRun struct {
 
 	kind   string
 	before *corpusCase
+	// had is how many events came of the case before.
+	had int
 }
 
 // try makes the source, sends the request and judges the answer. A secret that
@@ -130,8 +143,9 @@ func (c corpusRun) try(t *testing.T) bool {
 	status, header, body := 0, http.Header(nil), ""
 	if c.before != nil {
 		status, _, body = c.send(t, made, *c.before)
-		if status != http.StatusOK {
-			t.Fatalf("the first: %d %s", status, body)
+		c.had = len(c.stored(made))
+		if status != cmp.Or(c.before.ExpectStatus, http.StatusOK) || c.had == 0 {
+			t.Fatalf("the first: %d %s, and %d events", status, body, c.had)
 		}
 	}
 	status, header, body = c.send(t, made, c.corpusCase)
@@ -275,24 +289,49 @@ func (c corpusRun) judge(t *testing.T, made gateway.Source, status int, header h
 		if status/100 != 2 || c.ExpectStatus != 0 && status != c.ExpectStatus || c.ExpectBody != "" && body != c.ExpectBody {
 			t.Fatalf("answered %d %s", status, body)
 		}
+		c.wantTold(t, header)
 		c.wantEvents(t, made, 1)
 	}
+}
+
+// wantTold fails unless the answer tells of a repeat that it is one, with all
+// its events, and of what is none that it is not.
+func (c corpusRun) wantTold(t *testing.T, header http.Header) {
+	t.Helper()
+	if c.before == nil {
+		return
+	}
+	repeats := 0
+	if c.DuplicateOf != "" {
+		repeats = c.had
+	}
+	if got := header.Get("Rowlock-Duplicate"); got != fmt.Sprint(repeats) {
+		t.Errorf("%q repeats, want %d", got, repeats)
+	}
+}
+
+func (c corpusRun) stored(made gateway.Source) []object {
+	return entries(c.must(http.StatusOK, http.MethodGet, "/events?source="+made.ID.String()+"&since=1970-01-01T00:00:00Z", nil))
 }
 
 // wantEvents compares what is stored of the source.
 func (c corpusRun) wantEvents(t *testing.T, made gateway.Source, most int) {
 	t.Helper()
-	events := entries(c.must(http.StatusOK, http.MethodGet, "/events?source="+made.ID.String()+"&since=1970-01-01T00:00:00Z", nil))
+	events := c.stored(made)
 	wanted := most * max(1, len(c.Events))
-	if c.NotDuplicateOf != "" {
-		wanted++
+	switch {
+	case c.DuplicateOf != "":
+		wanted = c.had
+	case c.NotDuplicateOf != "":
+		wanted += c.had
 	}
-	if len(events) != wanted && (most == 0 || c.Events != nil || len(events) == 0) {
+	if len(events) != wanted && (most == 0 || c.Events != nil || c.before != nil || len(events) == 0) {
 		t.Fatalf("%d events came of it, want %d: %v", len(events), wanted, events)
 	}
 	if most == 0 {
 		return
 	}
+	c.wantKeys(t, events)
 	types := map[any]int{}
 	for _, e := range events {
 		types[e["type"]]++
@@ -305,5 +344,24 @@ func (c corpusRun) wantEvents(t *testing.T, made gateway.Source, most int) {
 	}
 	if c.EventType != nil && types[*c.EventType] == 0 {
 		t.Errorf("types %v, want %s", types, *c.EventType)
+	}
+}
+
+// wantKeys fails unless the provider's ids are the keys of the events, or are in
+// them.
+func (c corpusRun) wantKeys(t *testing.T, events []object) {
+	t.Helper()
+	ids := []string{c.EventID}
+	for _, e := range c.Events {
+		ids = append(ids, e.ID)
+	}
+	for _, id := range ids {
+		found := slices.ContainsFunc(events, func(e object) bool {
+			key, _ := e["key"].(string)
+			return key == id || slices.Contains(composite, c.kind) && strings.Contains(key, id)
+		})
+		if id != "" && !found {
+			t.Errorf("no event has the key %q: %v", id, events)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func TestRefusedRequestIsAcceptedLate(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	unproven := n.refused(409, "not_proven", http.MethodPost, path+"/accept", nil)
-	if detail := text(unproven, "detail"); !strings.Contains(detail, "No live secret") || strings.Contains(detail, sign("before", body)) {
+	if detail := text(unproven, "detail"); !strings.Contains(detail, "made with another secret") || strings.Contains(detail, sign("before", body)) {
 		t.Errorf("refused with %q", detail)
 	}
 	n.refused(422, "invalid", http.MethodPost, path+"/accept", object{"override": strings.Repeat("x", 501)})

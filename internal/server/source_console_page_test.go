@@ -35,12 +35,15 @@ func TestTestConsole(t *testing.T) {
 		t.Errorf("the same sample again: %s", got)
 	}
 	refused := w.submit(again, "#console", url.Values{"fault": {"wrong_secret"}, "send": {"1"}}).answered(http.StatusOK)
-	if got := steps(refused); !strings.Contains(got, "Refused: wrong signature") || !strings.Contains(got, "told 401") {
+	if got := steps(refused); !strings.Contains(got, "Refused: wrong secret") || !strings.Contains(got, "told 401") {
 		t.Errorf("refused: %s", got)
 	}
-	list := w.get(refused.Find("#operator-sees a").AttrOr("href", "")).answered(http.StatusOK)
-	if list.Find("#requests tbody tr").Length() != 1 {
-		t.Error("the refused request is not listed where the console says")
+	w.get(refused.Find("#operator-sees a").AttrOr("href", "")).answered(http.StatusOK).wantText("#why", "clientState")
+	if at := refused.Find("#steps[autofocus] [role='status']"); !strings.Contains(at.Text(), "Refused: wrong secret.") {
+		t.Errorf("who does not see the page is told %q", at.Text())
+	}
+	if got := w.get(console+"?fault=altered").Find("#fault option[selected]").AttrOr("value", ""); got != "altered" {
+		t.Errorf("the address chooses %q", got)
 	}
 
 	own := w.submit(refused, "#console", url.Values{"fault": {"none"}, "body": {"{\r\n\"value\": [{\"id\": \"mine\"}]}"}}).answered(http.StatusOK)

@@ -119,12 +119,46 @@ func TestEveryKindWhoseSecretComesLater(t *testing.T) {
 			continue
 		}
 		p := w.addSource(kind, url.Values{"later": {"1"}, "name": {kind}})
-		if p.Find("#secrets [data-s='current']").Length() != 1 {
-			t.Errorf("%s: no secret that nobody knows", kind)
-			continue
+		if p.Find("#secrets [data-s='current']").Length() != 0 || p.Find("#bereft a[href$='/rotate']").Length() != 1 || p.Find("h1 [data-s='failing']").Length() != 1 {
+			t.Errorf("%s: the page does not say that there is no secret", kind)
+		}
+		if w.get(p.path+"/test").Find("button[name='send']").Length() != 0 {
+			t.Errorf("%s: something that nobody could have signed can be sent in", kind)
 		}
 		if got := b.send(t, http.MethodPost, p.ingestURL(), `{"id":"1"}`); got.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: %d", kind, got.StatusCode)
+		}
+	}
+}
+
+// Where the operator makes up the secret, the form does, for every kind.
+func TestSourceFormGeneratesSecrets(t *testing.T) {
+	t.Parallel()
+	w := newBundle(t, withPages).signedUp(t, "Acme")
+	for _, kind := range signature.Kinds() {
+		scheme, _ := signature.Lookup(kind)
+		form := w.get(w.home + "/sources/new?kind=" + kind)
+		if offered := form.Find("button[name='generate']").Length() == 1; offered != scheme.Info().Secret.MadeUp {
+			t.Errorf("%s: a secret is offered: %v", kind, offered)
+		}
+		if !scheme.Info().Secret.MadeUp {
+			continue
+		}
+		entered := url.Values{"name": {"My " + kind}, "generate": {"1"}}
+		for _, s := range scheme.Info().Settings {
+			if s.Required {
+				entered.Set(s.Name, s.Example)
+			}
+		}
+		p := w.submit(form, "#source-form", entered).answered(http.StatusOK)
+		made := p.Find("#secret").AttrOr("value", "")
+		if len(made) < 40 || p.Find("#secret[type='text']").Length() != 1 || p.Find("[data-copy='"+made+"']").Length() != 1 || p.Find("#name").AttrOr("value", "") != "My "+kind {
+			t.Errorf("%s: made %q, beside the name %q", kind, made, p.Find("#name").AttrOr("value", ""))
+		}
+		entered.Del("generate")
+		entered.Set("secret", made)
+		if added := w.submit(p, "#source-form", entered); added.status != http.StatusSeeOther {
+			t.Errorf("%s: the secret is answered with %d %q", kind, added.status, added.errorBeside("secret"))
 		}
 	}
 }
@@ -136,16 +170,19 @@ func TestSettingsOfEverySource(t *testing.T) {
 	w := newBundle(t, withPages).signedUp(t, "Acme")
 	entered := url.Values{
 		"name": {"Crm"}, "secret": {"s3cret"}, "allow_versions": {"v2"}, "tolerance": {"90s"}, "rate_limit": {" 25 "},
-		"public_url": {"https://hooks.example.com/hub?x=1"}, "allowed_ips": {"203.0.113.0/24\r\n 2001:db8::1 "}, "replay_guard": {"10m"},
+		"public_url": {"https://hooks.example.com/hub"}, "allowed_ips": {"203.0.113.0/24\r\n 2001:db8::1 "}, "replay_guard": {"10m"},
 	}
 	p := w.addSource("hubspot", entered)
 	facts := p.Find("#facts").Text()
-	for _, want := range []string{"v2", "90s", "25 a second", "https://hooks.example.com/hub?x=1", "203.0.113.0/24, 2001:db8::1", "10m"} {
+	for _, want := range []string{"v2", "90s", "25 a second", "https://hooks.example.com/hub", "203.0.113.0/24, 2001:db8::1", "10m"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("the page does not show %q: %s", want, facts)
 		}
 	}
 	edit := w.get(p.path + "/edit")
+	if w.get(w.addSource("stripe", url.Values{"name": {"x"}, "secret": {"whsec_x"}}).path+"/edit?field=tolerance").Find("details[open] #tolerance").Length() != 1 {
+		t.Error("the field that a page leads to is folded away")
+	}
 	if edit.Find("details[open]").Length() == 0 || edit.Find("[name='allow_versions'][value='v2'][checked]").Length() != 1 || edit.Find("[name='allow_versions'][checked]").Length() != 1 {
 		t.Error("what was chosen is hidden or lost")
 	}
@@ -169,7 +206,7 @@ func TestSettingsOfEverySource(t *testing.T) {
 	w.submit(edit, "#source-form", url.Values{
 		"tolerance": {""}, "rate_limit": {""}, "public_url": {""}, "allowed_ips": {""}, "replay_guard": {""}, "allow_versions": nil,
 	}).wantStatus(http.StatusSeeOther)
-	if facts := w.get(p.path).Find("#facts").Text(); strings.Contains(facts, "a second") || strings.Contains(facts, "v2") || !strings.Contains(facts, "5m") {
+	if facts := strings.ReplaceAll(w.get(p.path).Find("#facts").Text(), idOf(p), ""); strings.Contains(facts, "a second") || strings.Contains(facts, "v2") || !strings.Contains(facts, "5m") {
 		t.Errorf("what was taken back: %s", facts)
 	}
 }

@@ -110,6 +110,24 @@ func TestSourceFormKeepsItsFields(t *testing.T) {
 	}
 }
 
+// All that is wrong is told at once, however much that is.
+func TestSourceFormTellsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newBundle(t, withPages).signedUp(t, "Acme")
+	p := w.submit(w.get(w.home+"/sources/new?kind=hmac"), "#source-form", url.Values{
+		"name": {""}, "secret": {""}, "uid": {"not one!"}, "header": {""}, "prefix": {strings.Repeat("x", 100)}, "signed": {"{bdy}"}, "id_header": {"a b"},
+		"tolerance": {"long"}, "rate_limit": {"many"}, "public_url": {"here"}, "allowed_ips": {"there"}, "replay_guard": {"1"},
+	})
+	p.wantStatus(http.StatusUnprocessableEntity)
+	for _, field := range []string{
+		"name", "secret", "uid", "header", "prefix", "signed", "id_header", "tolerance", "rate_limit", "public_url", "allowed_ips", "replay_guard",
+	} {
+		if p.errorBeside(field) == "" {
+			t.Errorf("nothing is told beside %s", field)
+		}
+	}
+}
+
 // Some providers show the secret only to who has given them an address.
 func TestSourceWhoseSecretComesLater(t *testing.T) {
 	t.Parallel()
@@ -118,7 +136,8 @@ func TestSourceWhoseSecretComesLater(t *testing.T) {
 	p := w.submit(w.get(w.home+"/sources/new?kind=stripe"), "#source-form", url.Values{})
 	p.wantStatus(http.StatusUnprocessableEntity)
 	p = w.addSource("stripe", url.Values{"later": {"1"}})
-	rotated := w.submit(w.get(p.path+"/rotate"), "form.dialog", url.Values{"secret": {"sk_live_1"}, "overlap": {"0s"}})
+	w.get(w.home+"/sources").wantText("#sources", "Secret missing")
+	rotated := w.submit(w.get(p.path+"/rotate"), "form.dialog", url.Values{"secret": {"sk_live_1"}})
 	rotated.wantStatus(http.StatusUnprocessableEntity)
 	if rotated.errorBeside("secret") == "" || strings.Contains(rotated.text, "sk_live_1") {
 		t.Error("a key of the Stripe API was taken, or is repeated")
@@ -130,6 +149,9 @@ func TestSourceWhoseSecretComesLater(t *testing.T) {
 	}
 	if n := rotated.Find("#secrets [data-s='previous']").Length(); n != 0 {
 		t.Errorf("%d secrets outlived the change", n)
+	}
+	if rotated.Find("#bereft").Length() != 0 || strings.Contains(w.get(w.home+"/sources").Find("#sources").Text(), "Secret missing") {
+		t.Error("the secret is still missing")
 	}
 	if strings.Contains(rotated.text, "whsec_late") {
 		t.Error("the page shows the secret")

@@ -38,7 +38,7 @@ var adyen = &provider{
 		Protects: "Of each item the references, the amount, the event’s code and its success are signed; its other values and the time are not.",
 		Key: KeyInfo{
 			From: "each item’s pspReference, eventCode and success together", Signed: true,
-			Scope: "The pspReference alone repeats: a capture has that of its authorisation.",
+			Scope: "The pspReference alone repeats: a capture has that of its authorisation. What lacks one of the three, as all that the platform sends does, is known by the hash of its bytes.",
 		},
 		Answer:  "200 with the text [accepted], within 10 seconds.",
 		Retries: "Three times at once, then in a queue with growing waits for up to 30 days. One item that is not accepted holds up those behind it.",
@@ -58,9 +58,10 @@ var adyen = &provider{
 }
 
 const (
-	adyenItem   = "NotificationRequestItem"
-	adyenHeader = "Hmacsignature"
-	adyenInItem = "additionalData.hmacSignature"
+	adyenItem      = "NotificationRequestItem"
+	adyenHeader    = "Hmacsignature"
+	adyenInItem    = "additionalData.hmacSignature"
+	adyenReference = "merchantReference" // the shop's own, which may hold anything
 )
 
 var errAdyenKey = errors.New("the key is not hex digits, an even number of them: it is shown when it is generated")
@@ -100,11 +101,15 @@ func (adyenProof) prove(r Request, settings Settings, secrets []Secret) (proof, 
 	keys := adyenPlatform.keyed(secrets)
 	var found Secret
 	for _, element := range parts.elements {
-		sent, err := adyenSent(element)
+		signed, err := adyenRead(element)
 		if err != nil {
 			return proof{}, err
 		}
-		secret, ok := matchHMAC(hashSHA256.newHash, keys, adyenText(element), [][]byte{sent})
+		sent, err := signed.sent()
+		if err != nil {
+			return proof{}, err
+		}
+		secret, ok := matchHMAC(hashSHA256.newHash, keys, [][]byte{[]byte(signed.text)}, [][]byte{sent})
 		if !ok {
 			return proof{}, mismatch(adyenInItem, secrets)
 		}
@@ -113,37 +118,54 @@ func (adyenProof) prove(r Request, settings Settings, secrets []Secret) (proof, 
 	return proof{secret: found}, nil
 }
 
-// adyenSent reads the signature of an item.
-func adyenSent(element []byte) ([]byte, error) {
-	in := &input{doc: element}
-	text := textOf(in.value([]string{adyenItem, "additionalData", "hmacSignature"}))
-	if text == "" {
+// adyenSigned is what is read of an item before anybody has proven it: the text
+// that is signed, and the signature as it stands there.
+type adyenSigned struct{ text, signature string }
+
+// adyenRead reads an item. A value that is missing, or null, is empty; one that
+// could not be told from another in the text is refused: the values are joined
+// with colons, so that one alone may hold any.
+func adyenRead(element []byte) (adyenSigned, error) {
+	item := &input{doc: (&input{doc: element}).value([]string{adyenItem})}
+	amount := item.part(item.value([]string{"amount"}))
+	additional := item.part(item.value([]string{"additionalData"}))
+	var values []string
+	for _, signed := range []struct {
+		in   *input
+		name string
+	}{
+		{item, "pspReference"},
+		{item, "originalReference"},
+		{item, "merchantAccountCode"},
+		{item, adyenReference},
+		{amount, "value"},
+		{amount, "currency"},
+		{item, "eventCode"},
+		{item, "success"},
+	} {
+		raw := signed.in.value([]string{signed.name})
+		text := keyOf(raw)
+		switch {
+		case text == "" && raw != nil && string(raw) != `""` && string(raw) != "null":
+			return adyenSigned{}, malformed("", "The "+signed.name+" of an item is neither a text nor a whole number, as it is signed.")
+		case strings.Contains(text, ":") && signed.name != adyenReference:
+			return adyenSigned{}, malformed("", "The "+signed.name+" of an item holds a colon, which parts the values that are signed.")
+		}
+		values = append(values, text)
+	}
+	return adyenSigned{strings.Join(values, ":"), textOf(additional.value([]string{"hmacSignature"}))}, nil
+}
+
+// sent is the signature of an item.
+func (s adyenSigned) sent() ([]byte, error) {
+	if s.signature == "" {
 		return nil, &Refusal{Code: CodeMissing, Header: adyenInItem, Detail: "An item has no " + adyenInItem + "."}
 	}
-	sent, ok := decodeBase64(text, hashSHA256.size)
+	sent, ok := decodeBase64(s.signature, hashSHA256.size)
 	if !ok {
 		return nil, malformed(adyenInItem, "The "+adyenInItem+" of an item is not base64 of the length that sha256 has.")
 	}
 	return sent, nil
-}
-
-// adyenText is what is signed of an item; a value that is missing is empty.
-func adyenText(element []byte) [][]byte {
-	in := &input{doc: element}
-	var values []string
-	for _, path := range [][]string{
-		{"pspReference"},
-		{"originalReference"},
-		{"merchantAccountCode"},
-		{"merchantReference"},
-		{"amount", "value"},
-		{"amount", "currency"},
-		{"eventCode"},
-		{"success"},
-	} {
-		values = append(values, keyOf(in.value(append([]string{adyenItem}, path...))))
-	}
-	return [][]byte{[]byte(strings.Join(values, ":"))}
 }
 
 // sign writes each item's signature where its place stands in the body.
@@ -164,7 +186,11 @@ func (adyenProof) sign(r *Request, _ Settings, secret string) error {
 				return fmt.Errorf("an item has no %s to write the signature to", adyenInItem)
 			}
 		}
-		mac := inBase64.encode(computeHMAC(hashSHA256.newHash, key, adyenText(element)))
+		read, err := adyenRead(element)
+		if err != nil {
+			return err
+		}
+		mac := inBase64.encode(computeHMAC(hashSHA256.newHash, key, [][]byte{[]byte(read.text)}))
 		whole := string(element[:start]) + `"` + mac + `"` + string(element[end:])
 		signed = bytes.Replace(signed, element, []byte(whole), 1)
 	}

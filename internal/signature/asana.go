@@ -22,7 +22,8 @@ var asana = &provider{
 			Name: "Hook secret", Captured: true,
 			From: "Asana sends it to the ingest URL when the webhook is created. Leave this empty to have it taken from there.",
 		},
-		Batch: true,
+		SecretHeaders: []string{asanaHandshake},
+		Batch:         true,
 		Steps: []string{
 			"Asana’s webhooks are made with its API: POST /webhooks with the resource and the ingest URL as “target”.",
 			"Asana sends the secret to the URL during that call, and Rowlock answers.",

@@ -13,10 +13,10 @@ var auth0 = &provider{
 		Words: "log stream login user okta",
 		Docs:  "https://auth0.com/docs/customize/log-streams/custom-log-streams",
 		Secret: SecretInfo{
-			Name: "Authorization token",
+			Name: "Authorization token", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and at Auth0, “Bearer” included if you put it before.",
 		},
-		BodyOpen: true, Batch: true,
+		BodyOpen: true, Bare: true, Batch: true,
 		Steps: []string{
 			"In Auth0’s Dashboard, open Monitoring, then Streams, and create a stream of the type “Custom Webhook”.",
 			"Paste the ingest URL as the “Payload URL” and choose the content format “JSON Array”.",

@@ -17,7 +17,7 @@ var basicAuth = &provider{
 		Secret: SecretInfo{
 			Name: "User and password", From: "With a colon between, such as hooks:correct-horse. Enter the same two at the sender.",
 		},
-		Settings: nameFields, BodyOpen: true,
+		Settings: nameFields, BodyOpen: true, Bare: true,
 		Steps: []string{
 			"Open the sender’s settings for webhooks.",
 			"Paste the ingest URL as the address to send to.",

@@ -13,12 +13,12 @@ var bearer = &provider{
 	info: Info{
 		Kind: "bearer", Name: "Bearer token", Summary: "A token in a header", Group: GroupGeneric,
 		Words:  "authorization api key token header",
-		Secret: SecretInfo{Name: "Token", From: "Make up a long random text and enter the same one at the sender."},
+		Secret: SecretInfo{Name: "Token", MadeUp: true, From: "Make up a long random text and enter the same one at the sender."},
 		Settings: append([]Setting{{
 			Name: "header", Label: "Header with the token", Example: authorization, Mono: true, Wide: true, MaxLength: maxHeaderNameLen,
 			Hint: "Left empty: Authorization, with “Bearer” before the token. Any other header holds the token alone.",
 		}}, nameFields...),
-		BodyOpen: true,
+		BodyOpen: true, Bare: true,
 		Steps: []string{
 			"Open the sender’s settings for webhooks.",
 			"Paste the ingest URL as the address to send to.",

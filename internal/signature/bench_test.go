@@ -24,6 +24,28 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
+// BenchmarkReadList reads the longest list that is taken apart, of each kind that
+// sends lists.
+func BenchmarkReadList(b *testing.B) {
+	for _, scheme := range schemes {
+		p, ok := scheme.(*provider)
+		if !ok || reading(p).list == nil {
+			continue
+		}
+		r := p.Sample("https://hooks.example.com/ingest/abc", "0001", testNow)
+		r.Body = longList(b, p, r.Body, MaxEvents)
+		b.Run(p.info.Kind, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(r.Body)))
+			for b.Loop() {
+				if events := p.Unproven(r, Settings{}); len(events) != MaxEvents {
+					b.Fatalf("%d events", len(events))
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkVerify(b *testing.B) {
 	body := `{"id":"evt_1","type":"order.created","data":{"text":"` + string(bytes.Repeat([]byte("a"), 2<<10)) + `"}}`
 	for _, s := range senders(b) {

@@ -14,7 +14,7 @@ var bitbucket = &provider{
 		Words: "git push pull request repository atlassian",
 		Docs:  "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
 		Secret: SecretInfo{
-			Name: "Secret", From: "Have Bitbucket generate one, or make up a long random text, and enter the same one here.",
+			Name: "Secret", MadeUp: true, From: "Have Bitbucket generate one, or make up a long random text, and enter the same one here.",
 		},
 		Steps: []string{
 			"At Bitbucket, open the repository’s or the workspace’s settings, then Webhooks, and choose “Add webhook”.",

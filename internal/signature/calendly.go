@@ -15,7 +15,7 @@ var calendly = &provider{
 		Words: "meeting invitee schedule appointment",
 		Docs:  "https://developer.calendly.com/api-docs/4c305798a61d3-webhook-signatures",
 		Secret: SecretInfo{
-			Name: "Signing key",
+			Name: "Signing key", MadeUp: true,
 			From: "Make up a long random text, and give the same one as “signing_key” when the subscription is created. Calendly never shows it.",
 		},
 		Timed: true, Tolerance: 3 * time.Minute,
@@ -25,7 +25,7 @@ var calendly = &provider{
 		},
 		Protects: "The body and the time are signed.",
 		Key: KeyInfo{
-			From: "the event’s name, payload.uri and created_at together", Signed: true,
+			From: "the event’s name, payload.uri and created_at together; if one is missing, the hash of the body", Signed: true,
 			Scope: "The URI names the invitee, not the event.",
 		},
 		Answer:  "Any 2xx within 15 seconds; a redirect counts as a failure.",

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // input is what finders look at: the request, and one event of it.
@@ -14,12 +16,38 @@ type input struct {
 
 	// provenID is the id that was signed, where the proof covers one.
 	provenID string
-	// doc is the event's own JSON: an element of a list, or the whole body.
+	// whole is the request of which this is a part; nil for the request itself.
+	// All of its parts share it, so that it is read once.
+	whole *input
+	// doc is the event's own JSON: an element of a list, or the whole body as it
+	// can be read.
 	doc []byte
+	// unpacked tells that doc is the text of a compressed body.
+	unpacked bool
 	// members are the top level of doc, once they were looked at.
 	members map[string]json.RawMessage
 	// form are the fields of a body that is a form, once they were looked at.
 	form url.Values
+}
+
+// newInput is a request to look at.
+func newInput(r Request) *input {
+	in := &input{Request: r}
+	in.doc, in.unpacked = gateway.Readable(r.Header, r.Body)
+	return in
+}
+
+// part is a part of what is looked at, which is JSON too.
+func (in *input) part(doc []byte) *input {
+	return &input{Request: in.Request, provenID: in.provenID, whole: in.request(), doc: doc}
+}
+
+// request is what is looked at as a whole.
+func (in *input) request() *input {
+	if in.whole != nil {
+		return in.whole
+	}
+	return in
 }
 
 // finder finds a text in a request; "" where it is not.
@@ -41,19 +69,27 @@ func field(path ...string) finder {
 	return func(in *input) string { return keyOf(in.value(path)) }
 }
 
+// number is field for a number of any form, as it is written.
+func number(path ...string) finder {
+	return func(in *input) string {
+		value := in.value(path)
+		if len(value) > 0 && (value[0] == '-' || isDigits(string(value[:1]))) {
+			return string(value)
+		}
+		return textOf(value)
+	}
+}
+
 // outer is field in the request's JSON, for events that are elements of it.
 func outer(path ...string) finder {
-	return func(in *input) string {
-		whole := input{Request: in.Request, doc: in.Body}
-		return keyOf(whole.value(path))
-	}
+	return func(in *input) string { return keyOf(in.request().value(path)) }
 }
 
 // unlisted finds what names the whole request, where it is one event. In a list
 // each of the events would have that name, and all but the first were repeats.
 func unlisted(find finder) finder {
 	return func(in *input) string {
-		if len(in.doc) != len(in.Body) {
+		if in.whole != nil {
 			return ""
 		}
 		return find(in)
@@ -63,7 +99,7 @@ func unlisted(find finder) finder {
 // formField finds the one value of a field of a form.
 func formField(name string) finder {
 	return func(in *input) string {
-		if values := in.formFields()[name]; len(values) == 1 {
+		if values := in.request().formFields()[name]; len(values) == 1 {
 			return values[0]
 		}
 		return ""
@@ -77,6 +113,21 @@ func firstOf(finders ...finder) finder {
 			if text := find(in); text != "" {
 				return text
 			}
+		}
+		return ""
+	}
+}
+
+// alone is what one finder finds, with its colons escaped: never what another
+// one finds after a prefix, or several join.
+func alone(find finder) finder { return all(find) }
+
+// prefixed puts a word and a colon before what a finder finds, so that it is
+// never what another one finds alone.
+func prefixed(prefix string, find finder) finder {
+	return func(in *input) string {
+		if text := find(in); text != "" {
+			return prefix + ":" + text
 		}
 		return ""
 	}
@@ -119,12 +170,19 @@ func hashed(in *input) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// topLevel are the members of the event's JSON; what is no object has none.
+func (in *input) topLevel() map[string]json.RawMessage {
+	if in.members == nil {
+		if in.members = topLevel(in.doc); in.members == nil {
+			in.members = map[string]json.RawMessage{}
+		}
+	}
+	return in.members
+}
+
 // value follows exact names into the event's JSON.
 func (in *input) value(path []string) json.RawMessage {
-	if in.members == nil {
-		in.members = topLevel(in.doc)
-	}
-	members, value := in.members, json.RawMessage(nil)
+	members, value := in.topLevel(), json.RawMessage(nil)
 	for i, name := range path {
 		if i > 0 {
 			members = topLevel(value)
@@ -139,7 +197,7 @@ func (in *input) formFields() url.Values {
 	if in.form == nil {
 		in.form = url.Values{}
 		if isForm(in.Header) {
-			in.form = readForm(in.Body)
+			in.form = readForm(in.doc)
 		}
 	}
 	return in.form

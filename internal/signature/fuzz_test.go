@@ -90,7 +90,7 @@ func refusesForged(t *testing.T, s sender, header, at string, body []byte) {
 func refusesFlipped(t *testing.T, s sender, body []byte, flip uint32) {
 	t.Helper()
 	r := s.signed(t, string(body))
-	if _, err := s.verify(r, s.secret); err != nil && !timeIsMissing(err) {
+	if _, err := s.verify(r, s.secret); err != nil && !timeIsMissing(err) && !timeIsOff(err) {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	if len(r.Body) == 0 {
@@ -99,9 +99,16 @@ func refusesFlipped(t *testing.T, s sender, body []byte, flip uint32) {
 	before := bytes.Clone(r.Body)
 	r.Body[int(flip/8)%len(r.Body)] ^= 1 << (flip % 8)
 	verified, err := s.verify(r, s.secret)
-	if err == nil && len(verified.Events) > 0 && !sameForm(before, r.Body) {
+	if err == nil && len(verified.Events) > 0 && !sameForm(r, before) {
 		t.Fatalf("%s takes an altered body", s.name)
 	}
+}
+
+// timeIsOff tells that a request was refused for the time that its body holds,
+// which is said only of a signature that is right.
+func timeIsOff(err error) bool {
+	refusal, ok := errors.AsType[*Refusal](err)
+	return ok && refusal.Code == CodeTimestamp
 }
 
 // FuzzEvents reads ids, keys and types out of any bytes.
@@ -127,7 +134,7 @@ func FuzzEvents(f *testing.F) {
 		r.Header.Set("Content-Type", media)
 		r.Body = body
 		before := bytes.Clone(body)
-		events := p.events.read(&input{Request: r, doc: body})
+		events := reading(p).read(newInput(r))
 		if !bytes.Equal(before, body) {
 			t.Fatal("the body was changed")
 		}
@@ -140,6 +147,16 @@ func FuzzEvents(f *testing.F) {
 			}
 		}
 	})
+}
+
+// reading is how a kind reads its events without settings; of one that needs some
+// it finds nothing.
+func reading(p *provider) reader {
+	planned, err := p.planned(nil)
+	if err != nil {
+		return reader{}
+	}
+	return planned.events
 }
 
 // FuzzHMACSettings: settings are refused or make a plan that can be used.

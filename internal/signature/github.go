@@ -17,7 +17,7 @@ var github = &provider{
 		Words: "git repository organization push pull request actions",
 		Docs:  "https://docs.github.com/en/webhooks",
 		Secret: SecretInfo{
-			Name: "Webhook secret",
+			Name: "Webhook secret", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and at GitHub, under “Secret”.",
 		},
 		Steps: []string{

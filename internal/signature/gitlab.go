@@ -1,6 +1,9 @@
 package signature
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // gitlab verifies GitLab's webhooks in one of two ways, as the secret says. A
 // signing token, which begins with whsec_, makes signatures of Standard
@@ -22,7 +25,7 @@ var gitlab = &provider{
 		Words: "git push merge request pipeline issue tag",
 		Docs:  "https://docs.gitlab.com/user/project/integrations/webhooks/",
 		Secret: SecretInfo{
-			Name: "Signing token or secret token",
+			Name: "Signing token or secret token", MadeUp: true,
 			From: "Choose the signing token (whsec_…) where your GitLab offers it: it protects the body. Otherwise make up a secret token and enter the same one at GitLab.",
 		},
 		SecretHeaders: []string{"X-Gitlab-Token"},
@@ -83,10 +86,14 @@ func (gitlabProof) prove(r Request, settings Settings, secrets []Secret) (proof,
 			tokens = append(tokens, s)
 		}
 	}
-	if len(r.Header.Values(headersWebhook.signature)) > 0 || len(tokens) == 0 {
-		return gitlabSigned.prove(r, settings, signing)
+	if len(r.Header.Values(headersWebhook.signature)) == 0 && len(tokens) > 0 {
+		return gitlabToken.prove(r, settings, tokens)
 	}
-	return gitlabToken.prove(r, settings, tokens)
+	found, err := gitlabSigned.prove(r, settings, signing)
+	if refusal, ok := errors.AsType[*Refusal](err); ok && refusal.Code == CodeMismatch && len(signing) == 0 && len(tokens) > 0 {
+		refusal.Detail = "The request is signed, and this source has no signing token (whsec_…) to check it with, only a secret token."
+	}
+	return found, err
 }
 
 func (gitlabProof) sign(r *Request, settings Settings, secret string) error {

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -29,5 +30,28 @@ func TestGitLabKeys(t *testing.T) {
 	}
 	if got := key(`{"a":1}`); got != "" {
 		t.Errorf("key %q of nothing but a body", got)
+	}
+}
+
+// TestGitLabSignedWithoutToken: a request that is signed does not pass by its
+// token, and who has stored the token alone is told why.
+func TestGitLabSignedWithoutToken(t *testing.T) {
+	t.Parallel()
+	r := gitlab.Sample("https://hooks.example.com/ingest/abc", "0001", testNow)
+	if err := gitlab.Sign(&r, Settings{}, keyA); err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Gitlab-Token", "s3cret")
+	for _, c := range []struct{ secrets, says string }{
+		{"s3cret", "has no signing token"}, {keyB, "another secret"}, {"", "no live secret"},
+	} {
+		var live []Secret
+		if c.secrets != "" {
+			live = liveSecrets(c.secrets)
+		}
+		_, err := gitlab.Verify(r, Settings{}, live)
+		if refusal := wantRefusal(t, err, CodeMismatch, keyA); !strings.Contains(refusal.Detail, c.says) {
+			t.Errorf("%q: %s", c.secrets, refusal.Detail)
+		}
 	}
 }

@@ -86,9 +86,6 @@ func planHMAC(raw json.RawMessage) (hmacPlan, error) {
 		return hmacPlan{}, err
 	}
 	s.Algorithm, s.Encoding, s.Signed = cmp.Or(s.Algorithm, "sha256"), cmp.Or(s.Encoding, "hex"), cmp.Or(s.Signed, "{body}")
-	if err := s.checkNames(); err != nil {
-		return hmacPlan{}, err
-	}
 	return s.plan()
 }
 
@@ -103,47 +100,49 @@ func planPublic(raw json.RawMessage) (hmacPlan, error) {
 		return hmacPlan{}, err
 	}
 	s.Algorithm, s.Encoding, s.Signed = hashSHA256.name, cmp.Or(s.Encoding, inHex.name), cmp.Or(s.Signed, "{body}")
-	if err := s.checkNames(); err != nil {
-		return hmacPlan{}, err
-	}
 	return s.plan()
 }
 
-// plan resolves the choices and checks that they fit together.
+// plan resolves the choices and checks that they fit together. What is wrong is
+// told at once, joined.
 func (s hmacSettings) plan() (hmacPlan, error) {
 	signed, err := parseTemplate(s.Signed)
 	if err != nil {
-		return hmacPlan{}, fmt.Errorf(`setting "signed" %w`, err)
+		err = fmt.Errorf(`setting "signed" %w`, err)
 	}
 	plan := hmacPlan{s, macProof{
 		header: s.Header, prefix: s.Prefix, algorithm: algorithms[s.Algorithm], encoding: encodings[s.Encoding],
 		signed: signed, time: signedTime{header: s.TimestampHeader}, idHeader: s.IDHeader,
 	}}
-	switch {
-	case plan.proof.algorithm.newHash == nil:
-		return hmacPlan{}, errHMACAlgorithm
-	case plan.proof.encoding.decode == nil:
-		return hmacPlan{}, errHMACEncoding
-	case signed.has(holeTimestamp) != (s.TimestampHeader != ""):
-		return hmacPlan{}, errHMACTimestamp
-	case signed.has(holeID) && s.IDHeader == "":
-		return hmacPlan{}, errHMACID
+	faults := []error{s.checkNames(), err}
+	if plan.proof.algorithm.newHash == nil {
+		faults = append(faults, errHMACAlgorithm)
+	}
+	if plan.proof.encoding.decode == nil {
+		faults = append(faults, errHMACEncoding)
+	}
+	if err == nil && signed.has(holeTimestamp) != (s.TimestampHeader != "") {
+		faults = append(faults, errHMACTimestamp)
+	}
+	if err == nil && signed.has(holeID) && s.IDHeader == "" {
+		faults = append(faults, errHMACID)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return hmacPlan{}, err
 	}
 	return plan, nil
 }
 
 // checkNames checks the texts that are compared with a request.
 func (s hmacSettings) checkNames() error {
+	var faults []error
 	if s.Header == "" {
-		return errHMACHeader
-	}
-	if err := s.checkHeaders(); err != nil {
-		return err
+		faults = append(faults, errHMACHeader)
 	}
 	if len(s.Prefix) > maxPrefixLen || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return errHMACPrefix
+		faults = append(faults, errHMACPrefix)
 	}
-	return nil
+	return errors.Join(append(faults, s.checkHeaders())...)
 }
 
 // checkHeaders checks that what is named as a header can be one.

@@ -33,7 +33,7 @@ var hubspot = &provider{
 		},
 		Settings: []Setting{{
 			Name: "allow_versions", Label: "Older signatures", Choices: []string{"v1", "v2"}, Many: true,
-			Hint: "Version 3 is always taken. The older ones sign no time; allow one only if your webhooks have nothing newer.",
+			Hint: "Version 3 is always taken. The older ones are plain hashes and sign no time: who has seen one request can send it again, with bytes added to its end, without the secret, by leaving the header of version 3 out. Allow one only if your webhooks have nothing newer.",
 		}},
 		Timed: true, URLSigned: true, Batch: true, Methods: []string{http.MethodGet},
 		Steps: []string{
@@ -41,7 +41,7 @@ var hubspot = &provider{
 			"Paste the ingest URL as the “Target URL”, exactly as it is shown, and save.",
 			"Create the subscriptions and activate them.",
 		},
-		Protects: "Version 3 signs method, address, body with the events’ ids in it, and time. The older versions sign no time.",
+		Protects: hubspotProtects,
 		Key: KeyInfo{
 			From: "each event’s portalId, subscriptionId, eventId and occurredAt together", Signed: true,
 			Scope: "The eventId alone is not unique. A workflow’s webhook has no such ids, and no key.",
@@ -49,17 +49,7 @@ var hubspot = &provider{
 		Answer:  "Any 2xx within 5 seconds.",
 		Retries: "Up to ten times over about 24 hours. Workflow webhooks also stop at a 4xx but 429.",
 	},
-	settings: func(raw json.RawMessage) error {
-		_, err := hubspotAllowed(raw)
-		return err
-	},
-	proof: hubspotProof{},
-	events: reader{
-		list: listAt(),
-		id:   field("eventId"),
-		key:  all(field("portalId"), field("subscriptionId"), field("eventId"), field("occurredAt")),
-		kind: firstOf(field("subscriptionType"), field("eventTypeId")),
-	},
+	plan: hubspotPlan,
 	sample: sample{
 		body: `[{"eventId":"{id}","subscriptionId":12345,"portalId":62515,"occurredAt":{ms},"subscriptionType":"contact.creation","attemptNumber":0,"objectId":123,"changeSource":"CRM"}]`,
 	},
@@ -88,15 +78,34 @@ func hubspotAllowed(raw json.RawMessage) ([]string, error) {
 	return allowed, nil
 }
 
-type hubspotProof struct{}
+const hubspotProtects = "Method, address, the body with the events’ ids in it, and the time are signed."
 
-func (hubspotProof) prove(r Request, settings Settings, secrets []Secret) (proof, error) {
-	allowed, err := hubspotAllowed(settings.Raw)
-	if err != nil {
-		return proof{}, unusable(err)
+// hubspotPlan tells what the versions that are taken protect.
+func hubspotPlan(raw json.RawMessage) (plan, error) {
+	allowed, err := hubspotAllowed(raw)
+	protects := hubspotProtects
+	if len(allowed) > 0 {
+		protects = "Version 3 signs method, address, the body with the events’ ids in it, and the time. But " + strings.Join(allowed, " and ") +
+			" may come in its place: no time is signed then, and bytes can be added to a body without the secret."
 	}
+	return plan{
+		proof: hubspotProof{allowed},
+		events: reader{
+			list: listAt(),
+			id:   field("eventId"),
+			key:  all(field("portalId"), field("subscriptionId"), field("eventId"), field("occurredAt")),
+			kind: firstOf(field("subscriptionType"), field("eventTypeId")),
+		},
+		protects: protects,
+	}, err
+}
+
+// hubspotProof takes version 3, and those that are allowed beside it.
+type hubspotProof struct{ allowed []string }
+
+func (p hubspotProof) prove(r Request, settings Settings, secrets []Secret) (proof, error) {
 	version := identityHeader(r.Header, hubspotVersion)
-	if len(r.Header.Values(hubspotV3)) == 0 && slices.Contains(allowed, version) {
+	if len(r.Header.Values(hubspotV3)) == 0 && slices.Contains(p.allowed, version) {
 		return hubspotOld(r, version, secrets)
 	}
 	text, err := signatureHeader(r.Header, hubspotV3)

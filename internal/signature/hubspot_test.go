@@ -1,7 +1,9 @@
 package signature
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -22,6 +24,16 @@ func TestHubSpotWithoutIDs(t *testing.T) {
 		verified, err := hubspot.Verify(r, Settings{}, liveSecrets("s3cret"))
 		if err != nil || len(verified.Events) != 1 || verified.Events[0].Key != "" {
 			t.Errorf("%+v: got %+v, %v", c, verified.Events, err)
+		}
+	}
+}
+
+// TestHubSpotProtects: who allows an older version is told what that opens.
+func TestHubSpotProtects(t *testing.T) {
+	t.Parallel()
+	for raw, open := range map[string]bool{``: false, `{}`: false, `{"allow_versions":[]}`: false, `{"allow_versions":["v1"]}`: true, `{"allow_versions":["v2","v1"]}`: true} {
+		if text := hubspot.Protects(json.RawMessage(raw)); strings.Contains(text, "without the secret") != open {
+			t.Errorf("%s: %s", raw, text)
 		}
 	}
 }

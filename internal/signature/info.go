@@ -40,6 +40,9 @@ type Info struct {
 	// SecretHeaders are the headers that are themselves the secret and must
 	// not be stored, beyond Authorization and Cookie, which never are.
 	SecretHeaders []string
+	// SecretQuery are the parameters of the query that are themselves a secret
+	// and must not be stored.
+	SecretQuery []string
 	// Settings are the kind's own settings, in the order of the form.
 	Settings []Setting
 	// Timed tells that a time is signed, or may be; Tolerance is how far it may
@@ -49,6 +52,9 @@ type Info struct {
 	Tolerance time.Duration
 	// BodyOpen tells that a signature leaves the body open, or parts of it.
 	BodyOpen bool
+	// Bare tells that nothing is signed: the secret itself comes with each
+	// request.
+	Bare bool
 	// URLSigned tells that the address is part of what is signed, so that the
 	// source must know its public address exactly.
 	URLSigned bool
@@ -87,8 +93,11 @@ type SecretInfo struct {
 	// Public tells that it is a public key: only the provider can sign.
 	Public bool
 	// Captured tells that the provider sends it to the ingest URL in a
-	// handshake, so that nobody has to paste it.
-	Captured bool
+	// handshake, so that nobody has to paste it; Back that it wants it pasted
+	// back there before it sends anything else.
+	Captured, Back bool
+	// MadeUp tells that the operator makes it up, and enters it at both sides.
+	MadeUp bool
 }
 
 // KeyInfo says how repeats of an event are known.

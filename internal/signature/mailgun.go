@@ -18,6 +18,10 @@ import (
 // forms that routes send. What the event says is not covered, so that a token is
 // taken for one event only.
 //
+// An event's id is unique within a day, and its time makes it so for good. A
+// route sends a mail once for each of its recipients, always with the mail's own
+// id.
+//
 // Source: documentation.mailgun.com, "Securing webhooks"; mailgun-go's
 // webhooks_test.go.
 var mailgun = &provider{
@@ -35,14 +39,21 @@ var mailgun = &provider{
 			"For inbound mail, paste the ingest URL into the action “Forward” of a route under Receiving.",
 		},
 		Protects: "A time and a token are signed; the event itself is not. A token is taken for one event only.",
-		Key:      KeyInfo{From: "the body’s event-data.id; of routes the Message-Id"},
-		Answer:   "200; 406 makes Mailgun give up.",
-		Retries:  "After 5, 10 and 15 minutes, and 1, 2 and 4 hours.",
-		Notes:    []string{"A retry may carry the time of the first try. If retries are refused for their time, widen the tolerance."},
+		Key: KeyInfo{
+			From:  "the body’s event-data.id and event-data.timestamp together; of routes the Message-Id and the recipient",
+			Scope: "Mailgun’s ids are unique within a day only. What has one of the two alone has no key.",
+		},
+		Answer:  "200; 406 makes Mailgun give up.",
+		Retries: "After 5, 10 and 15 minutes, and 1, 2 and 4 hours.",
+		Notes:   []string{"A retry may carry the time of the first try. If retries are refused for their time, widen the tolerance."},
 	},
 	proof: mailgunProof{},
 	events: reader{
-		id:   firstOf(field("event-data", "id"), mailgunMessage),
+		id: firstOf(field("event-data", "id"), mailgunField("Message-Id")),
+		key: firstOf(
+			all(field("event-data", "id"), number("event-data", "timestamp")),
+			all(mailgunField("Message-Id"), mailgunField("recipient")),
+		),
 		kind: field("event-data", "event"),
 	},
 	sample: sample{
@@ -68,13 +79,15 @@ func mailgunRead(r Request) mailgunSigned {
 	return mailgunSigned{field("signature", "timestamp")(in), field("signature", "token")(in), field("signature", "signature")(in)}
 }
 
-// mailgunMessage finds the id of a mail that a route brings.
-func mailgunMessage(in *input) string {
-	if id := formField("Message-Id")(in); id != "" {
-		return id
+// mailgunField finds a field of the form that a route sends, in either form.
+func mailgunField(name string) finder {
+	return func(in *input) string {
+		if value := formField(name)(in); value != "" {
+			return value
+		}
+		parts, _ := multipartFields(in.Request, name)
+		return parts[name]
 	}
-	parts, _ := multipartFields(in.Request, "Message-Id")
-	return parts["Message-Id"]
 }
 
 // multipartFields reads short fields of a form in parts; a field that comes

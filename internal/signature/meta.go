@@ -18,8 +18,9 @@ import (
 // looked at.
 //
 // A request is a list of entries, in no order that is told, and a retry may come
-// in other company. Entries have no id. The messages in them have one, and a
-// status of WhatsApp's is known by its message's id and what it says.
+// in other company. An entry's id is that of the page or the account. The
+// messages in it have ids of their own, and a status of WhatsApp's is known by
+// its message's id, by what it says and, in a group, of whom it says so.
 //
 // An address is checked with an unsigned GET, which shows the verify token that
 // the operator chose and wants its challenge back.
@@ -40,8 +41,9 @@ var meta = &provider{
 			Name: settingVerifyToken, Label: "Verify token", Example: "a-long-random-text", Private: true, Mono: true, Wide: true, MaxLength: maxVerifyToken,
 			Hint: "Make up a long random text and enter the same one at Meta. Without it, Meta’s check of the address is refused.",
 		}},
-		Methods: []string{http.MethodGet},
-		Batch:   true,
+		SecretQuery: []string{metaTokenSent},
+		Methods:     []string{http.MethodGet},
+		Batch:       true,
 		Steps: []string{
 			"At developers.facebook.com, open the app and its Webhooks product, and choose the object. For WhatsApp, open WhatsApp, then Configuration.",
 			"Paste the ingest URL as the “Callback URL”, and the verify token of this source as the “Verify token”.",
@@ -50,8 +52,8 @@ var meta = &provider{
 		},
 		Protects: "The body, with the ids of the messages in it, is signed; the time of sending is not.",
 		Key: KeyInfo{
-			From: "the ids of the messages and statuses in an entry, else the entry’s bytes where it has a time", Signed: true,
-			Scope: "An entry with neither ids nor a time has no key: two of the same bytes can be two events.",
+			From: "the entry’s id with those of the messages in it, and of statuses with the status and its recipient; else the entry’s time with the hash of its bytes", Signed: true,
+			Scope: "An entry that holds anything else beside messages is known by its time and hash. One with neither ids nor a time has no key: two of the same bytes can be two events.",
 		},
 		Answer:  "200, as a rule within 5 to 10 seconds.",
 		Retries: "Ever less often for about 36 hours. An app whose address fails for long is unsubscribed.",
@@ -76,6 +78,7 @@ var meta = &provider{
 
 const (
 	settingVerifyToken = "verify_token"
+	metaTokenSent      = "hub.verify_token"
 	// maxVerifyToken is in bytes: far above what people make up, and it comes
 	// in a query.
 	maxVerifyToken = 256
@@ -102,20 +105,19 @@ func metaSubscribe(r Request, settings Settings) (*Handshake, error) {
 	if r.Method != http.MethodGet {
 		return nil, nil
 	}
-	const where = "hub.verify_token"
 	want, err := metaToken(settings.Raw)
 	if err != nil {
 		want = "" // settings that cannot be read verify nothing
 	}
 	query, _ := url.ParseQuery(r.Query) // what can be read of it
-	sent := query.Get(where)
-	refusal := Refusal{Code: CodeMismatch, Detail: "The " + where + " in the address is not the verify token of this source."}
+	sent := query.Get(metaTokenSent)
+	refusal := Refusal{Code: CodeMismatch, Detail: "The " + metaTokenSent + " in the address is not the verify token of this source."}
 	if want != "" {
 		refusal.Status = http.StatusForbidden // what Meta shows as a wrong token
 	}
 	switch {
 	case sent == "" || query.Get("hub.mode") != "subscribe":
-		refusal.Code, refusal.Detail = CodeMissing, "A GET is for Meta’s check of the address, and this one has no hub.mode=subscribe or no "+where+"."
+		refusal.Code, refusal.Detail = CodeMissing, "A GET is for Meta’s check of the address, and this one has no hub.mode=subscribe or no "+metaTokenSent+"."
 		return nil, &refusal
 	case want == "":
 		refusal.Detail = "Meta checks the address, and this source has no verify token to compare with."
@@ -127,23 +129,48 @@ func metaSubscribe(r Request, settings Settings) (*Handshake, error) {
 }
 
 // metaIDs finds what repeats of an entry share if everything in it has an id:
-// messages and statuses of WhatsApp, messages of Messenger and Instagram. Meta's
-// ids hold no space.
+// messages and statuses of WhatsApp, messages of Messenger and Instagram. An
+// entry with another list in it is not known by the ids of one alone. Meta's ids
+// hold no space.
 func metaIDs(in *input) string {
-	var ids []string
+	ids := []string{field("id")(in)}
 	for _, change := range metaItems(in, "changes") {
-		messages, statuses := metaItems(change, "value", "messages"), metaItems(change, "value", "statuses")
-		if len(messages)+len(statuses) == 0 {
+		value := change.part(change.value([]string{"value"}))
+		messages, statuses := metaItems(value, "messages"), metaItems(value, "statuses")
+		if len(messages)+len(statuses) == 0 || metaHolds(value, "messages", "statuses", "contacts") {
 			return ""
 		}
 		ids = appendFound(ids, messages, field("id"))
-		ids = appendFound(ids, statuses, all(field("id"), field("status")))
+		ids = appendFound(ids, statuses, metaStatus)
 	}
 	ids = appendFound(ids, metaItems(in, "messaging"), metaMessage)
-	if slices.Contains(ids, "") {
+	if len(ids) == 1 || slices.Contains(ids, "") || metaHolds(in, "changes", "messaging") {
 		return ""
 	}
 	return strings.Join(ids, " ")
+}
+
+// metaHolds tells that there is a list under another name than those.
+func metaHolds(in *input, names ...string) bool {
+	for name, value := range in.topLevel() {
+		if value[0] == '[' && !slices.Contains(names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// metaStatus finds what a status says, and of whom: in a group each participant
+// has one of the same message. The places of what is not there are kept.
+func metaStatus(in *input) string {
+	status := all(field("id"), field("status"))(in)
+	if status == "" {
+		return ""
+	}
+	for _, name := range []string{"recipient_id", "recipient_participant_id", "recipient_participant_user_id"} {
+		status += ":" + joinable.Replace(field(name)(in))
+	}
+	return status
 }
 
 // metaMessage finds the id of a message. One that was taken back is told under
@@ -163,7 +190,7 @@ func metaItems(in *input, path ...string) []*input {
 	}
 	items := make([]*input, len(list))
 	for i, item := range list {
-		items[i] = &input{Request: in.Request, doc: item}
+		items[i] = in.part(item)
 	}
 	return items
 }

@@ -27,13 +27,21 @@ func takenBody(t *testing.T, p *provider, body string) Verified {
 func TestMetaKeys(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ entry, want string }{
-		"message":            {`{"changes":[{"value":{"messages":[{"id":"wamid.A"}]}}]}`, "wamid.A"},
-		"status":             {`{"changes":[{"value":{"statuses":[{"id":"wamid.A","status":"read"}]}}]}`, "wamid.A:read"},
-		"two messages":       {`{"changes":[{"value":{"messages":[{"id":"A"},{"id":"B"}]}}]}`, "A B"},
-		"two changes":        {`{"changes":[{"value":{"messages":[{"id":"A"}]}},{"value":{"statuses":[{"id":"B","status":"sent"}]}}]}`, "A B:sent"},
-		"messenger":          {`{"time":1,"messaging":[{"message":{"mid":"m_1","text":"hi"}}]}`, "m_1"},
-		"one without an id":  {`{"changes":[{"value":{"messages":[{"id":"A"},{}]}}]}`, ""},
-		"status without one": {`{"changes":[{"value":{"statuses":[{"id":"A"}]}}]}`, ""},
+		"message":     {`{"id":"7","changes":[{"value":{"messages":[{"id":"wamid.A"}],"contacts":[{}]}}]}`, "7 wamid.A"},
+		"status":      {`{"id":"7","changes":[{"value":{"statuses":[{"id":"wamid.A","status":"read"}]}}]}`, "7 wamid.A:read:::"},
+		"to somebody": {`{"id":"7","changes":[{"value":{"statuses":[{"id":"A","status":"read","recipient_id":"42"}]}}]}`, "7 A:read:42::"},
+		"in a group": {
+			`{"id":"7","changes":[{"value":{"statuses":[{"id":"A","status":"read","recipient_id":"G","recipient_participant_id":"42","recipient_participant_user_id":"U:1"}]}}]}`,
+			`7 A:read:G:42:U\:1`,
+		},
+		"two messages":       {`{"id":"7","changes":[{"value":{"messages":[{"id":"A"},{"id":"B"}]}}]}`, "7 A B"},
+		"two changes":        {`{"id":"7","changes":[{"value":{"messages":[{"id":"A"}]}},{"value":{"statuses":[{"id":"B","status":"sent"}]}}]}`, "7 A B:sent:::"},
+		"messenger":          {`{"id":"7","time":1,"messaging":[{"message":{"mid":"m_1","text":"hi"}}]}`, "7 m_1"},
+		"of no page":         {`{"changes":[{"value":{"messages":[{"id":"A"}]}}]}`, ""},
+		"no list":            {`{"id":"7"}`, ""},
+		"messages and more":  {`{"id":"7","changes":[{"value":{"messages":[{"id":"A"}],"calls":[{"id":"C"}]}}]}`, ""},
+		"one without an id":  {`{"id":"7","changes":[{"value":{"messages":[{"id":"A"},{}]}}]}`, ""},
+		"status without one": {`{"id":"7","changes":[{"value":{"statuses":[{"id":"A"}]}}]}`, ""},
 		"no time":            {`{"changes":[{"field":"account_update","value":{"event":"X"}}]}`, ""},
 		"nothing":            {`{}`, ""},
 		"not an object":      {`7`, ""},
@@ -47,9 +55,12 @@ func TestMetaKeys(t *testing.T) {
 		})
 	}
 	for name, entry := range map[string]string{
-		"read receipt":       `{"time":1,"messaging":[{"read":{"watermark":1}}]}`,
-		"message with it":    `{"time":1,"messaging":[{"message":{"mid":"m_1"}},{"read":{"watermark":1}}]}`,
-		"message taken back": `{"time":1,"messaging":[{"message":{"mid":"m_1","is_deleted":true}}]}`,
+		"standby beside it":  `{"id":"7","time":1,"messaging":[{"message":{"mid":"m_1"}}],"standby":[{"message":{"mid":"m_2"}}]}`,
+		"standby alone":      `{"id":"7","time":1,"standby":[{"message":{"mid":"m_1"}}]}`,
+		"another list":       `{"id":"7","time":1,"messaging":[{"message":{"mid":"m_1"}}],"hop_context":[{"app_id":1}]}`,
+		"read receipt":       `{"id":"7","time":1,"messaging":[{"read":{"watermark":1}}]}`,
+		"message with it":    `{"id":"7","time":1,"messaging":[{"message":{"mid":"m_1"}},{"read":{"watermark":1}}]}`,
+		"message taken back": `{"id":"7","time":1,"messaging":[{"message":{"mid":"m_1","is_deleted":true}}]}`,
 		"change of a page":   `{"time":1,"changes":[{"field":"feed","value":{"item":"like"}}]}`,
 	} {
 		first := takenBody(t, meta, `{"entry":[`+entry+`]}`).Events[0].Key

@@ -30,10 +30,10 @@ var microsoftGraph = &provider{
 		Words: "office 365 outlook teams sharepoint onedrive entra azure mail calendar subscription",
 		Docs:  "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
 		Secret: SecretInfo{
-			Name: "Client state",
+			Name: "Client state", MadeUp: true,
 			From: "Make up a long random text of at most 128 characters, and give it as clientState when the subscription is made.",
 		},
-		BodyOpen: true, Batch: true,
+		BodyOpen: true, Bare: true, Batch: true,
 		Steps: []string{
 			"Send POST to https://graph.microsoft.com/v1.0/subscriptions with the changeType, the resource and the expirationDateTime.",
 			"Give the ingest URL as notificationUrl, and the client state of this source as clientState.",

@@ -15,7 +15,7 @@ var notion = &provider{
 		Words: "page database comment wiki",
 		Docs:  "https://developers.notion.com/reference/webhooks",
 		Secret: SecretInfo{
-			Name: "Verification token", Captured: true,
+			Name: "Verification token", Captured: true, Back: true,
 			From: "Notion sends it to the ingest URL. Leave this empty to have it taken from there.",
 		},
 		Steps: []string{
@@ -40,7 +40,7 @@ func notionToken(r Request, _ Settings) (*Handshake, error) {
 	if len(r.Header.Values("X-Notion-Signature")) > 0 {
 		return nil, nil
 	}
-	in := &input{Request: r, doc: r.Body}
+	in := newInput(r)
 	token := field("verification_token")(in)
 	if token == "" || len(in.members) != 1 {
 		return nil, nil

@@ -22,10 +22,10 @@ var okta = &provider{
 		Words: "login user sign-in sso event hook directory workforce",
 		Docs:  "https://developer.okta.com/docs/concepts/event-hooks/",
 		Secret: SecretInfo{
-			Name: "Authentication secret",
+			Name: "Authentication secret", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and at Okta.",
 		},
-		BodyOpen: true, Batch: true,
+		BodyOpen: true, Bare: true, Batch: true,
 		Methods: []string{http.MethodGet},
 		Steps: []string{
 			"In Okta’s Admin Console, open Workflow, then “Event Hooks”, and choose “Create Event Hook”.",

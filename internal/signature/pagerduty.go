@@ -40,6 +40,7 @@ var pagerDuty = &provider{
 	proof: macProof{header: "X-PagerDuty-Signature", pairs: &pairs{between: ",", inside: "=", label: "v1"}},
 	events: reader{
 		id:   firstOf(header("X-Webhook-Id"), field("event", "id")),
+		key:  firstOf(alone(header("X-Webhook-Id")), prefixed("event", field("event", "id"))),
 		kind: field("event", "event_type"),
 	},
 	sample: sample{

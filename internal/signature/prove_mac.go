@@ -90,9 +90,6 @@ func (p macProof) prove(r Request, settings Settings, secrets []Secret) (proof, 
 		}
 	}
 	found := proof{secret: secret}
-	if p.idHeader != "" {
-		found.id = identityHeader(r.Header, p.idHeader)
-	}
 	if !p.timed() {
 		return found, nil
 	}
@@ -192,8 +189,7 @@ func (p macProof) text(r Request, list []labelled) (signed [][]byte, at time.Tim
 
 // timeField reads a time in the body.
 func timeField(r Request, t signedTime) (time.Time, error) {
-	in := &input{Request: r, doc: r.Body}
-	at, ok := t.unit.parse(keyOf(in.value(t.field)))
+	at, ok := t.unit.parse(field(t.field...)(newInput(r)))
 	if !ok {
 		return time.Time{}, malformed("", fmt.Sprintf("The body’s %s holds no usable time: %s.", strings.Join(t.field, "."), t.unit.words))
 	}

@@ -3,6 +3,7 @@ package signature
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (p *provider) CheckSettings(raw json.RawMessage) error {
 func (p *provider) SecretHeaders(raw json.RawMessage) []string {
 	planned, err := p.planned(raw)
 	if err != nil {
-		return p.info.SecretHeaders
+		return slices.Concat(p.info.SecretHeaders, textsIn(raw))
 	}
 	return planned.secretHeaders
 }
@@ -128,7 +129,8 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 		return Verified{}, err
 	}
 	verified := Verified{Secret: proven.secret.ID, Skew: proven.skew, Once: proven.once}
-	in := &input{Request: request, doc: request.Body, provenID: proven.id}
+	in := newInput(request)
+	in.provenID = proven.id
 	if p.challenge != nil {
 		if verified.Handshake = p.challenge(in, proven.secret); verified.Handshake != nil {
 			return verified, nil
@@ -139,6 +141,15 @@ func (p *provider) Verify(request Request, settings Settings, secrets []Secret) 
 		verified.Handshake = &Handshake{Answer: *p.orReceived(request), Detail: "The request holds no events."}
 	}
 	return verified, nil
+}
+
+func (p *provider) Greets(request Request, settings Settings) bool {
+	if p.greeting != nil {
+		if hello, err := p.greeting(request, settings); err != nil || hello != nil {
+			return true
+		}
+	}
+	return p.challenge != nil && p.challenge(&input{Request: request, doc: request.Body}, Secret{}) != nil
 }
 
 func (p *provider) Unproven(r Request, settings Settings) []Identity {
@@ -174,9 +185,16 @@ func (p *provider) greet(request Request, settings Settings, secrets []Secret) (
 		}
 	}
 	if !settings.Capturing {
-		return nil, nil
+		return nil, p.uninvited()
 	}
 	return hello, nil
+}
+
+// uninvited refuses a secret that was sent to a source which waits for none.
+func (p *provider) uninvited() *Refusal {
+	return &Refusal{
+		Code: CodeMissing, Detail: p.info.Name + " offered the secret of another webhook. This source takes one only when told to.",
+	}
 }
 
 // orReceived is the answer to a request without events.
@@ -204,7 +222,7 @@ func (p *provider) Sign(r *Request, settings Settings, secret string) error {
 		return err
 	}
 	if name := http.CanonicalHeaderKey(planned.idHeader); name != "" && r.Header.Get(name) == "" {
-		r.Header.Set(name, "test-"+field("id")(&input{Request: *r, doc: r.Body}))
+		r.Header.Set(name, "test-"+field("id")(newInput(*r)))
 	}
 	return planned.proof.sign(r, settings, secret)
 }

@@ -15,7 +15,7 @@ var razorpay = &provider{
 		Words: "payment order refund subscription payout india upi",
 		Docs:  "https://razorpay.com/docs/webhooks/",
 		Secret: SecretInfo{
-			Name: "Webhook secret",
+			Name: "Webhook secret", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and at Razorpay, under “Secret”. It is not the secret of an API key.",
 		},
 		Steps: []string{

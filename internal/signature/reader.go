@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -10,13 +11,15 @@ import (
 )
 
 // MaxEvents is how many events one request may bring. A list that is longer is
-// not taken apart.
-const MaxEvents = 10_000
+// not taken apart. The longest that any provider sends are SendGrid's, which end
+// at 768 KiB and have events of some 270 bytes at the least.
+const MaxEvents = 3_000
 
-// maxApart bounds a request that was taken apart, in bytes: what stands around
-// its list is repeated with each of its events. One that would be larger is not
-// taken apart either.
-const maxApart = 64 << 20
+// maxApart bounds what is repeated when a request is taken apart, in bytes: each
+// of its events is kept with what stands around the list, and with the request's
+// header and address. One of which more would be repeated is not taken apart
+// either: it is one event, as large as it came.
+const maxApart = 16 << 20
 
 // reader tells which events a request brings. Finders that are nil find
 // nothing.
@@ -38,7 +41,7 @@ func listAt(names ...string) *listPath { return &listPath{names} }
 // unproven returns the events of a request that is taken on a person's word: one
 // at least, since that is what the person says it is.
 func (e reader) unproven(r Request) []Identity {
-	if events := e.read(&input{Request: r, doc: r.Body}); len(events) > 0 {
+	if events := e.read(newInput(r)); len(events) > 0 {
 		return events
 	}
 	return []Identity{{}}
@@ -50,16 +53,15 @@ func (e reader) read(in *input) []Identity {
 	if e.list == nil {
 		return []Identity{e.identity(in)}
 	}
-	parts, ok := splitList(in.Body, e.list.names)
-	if !ok {
+	parts, ok := splitList(in.doc, e.list.names)
+	if !ok || (len(parts.elements)-1)*(parts.around()+in.around()) > maxApart {
 		return []Identity{e.identity(in)}
 	}
-	events := make([]Identity, 0, len(parts.elements))
-	for _, element := range parts.elements {
-		one := &input{Request: in.Request, provenID: in.provenID, doc: element}
-		event := e.identity(one)
-		event.Body = parts.alone(element)
-		events = append(events, event)
+	bodies := parts.bodies(in)
+	events := make([]Identity, len(parts.elements))
+	for i, element := range parts.elements {
+		events[i] = e.identity(in.part(element))
+		events[i].Body = bodies[i]
 	}
 	return events
 }
@@ -89,14 +91,43 @@ type listParts struct {
 	first, last int
 }
 
-// alone is the body as it would be with one of its elements only. What stands
-// around the list stays as it came, so that a receiver reads what the provider
-// sends when it has one event to tell.
-func (p listParts) alone(element []byte) []byte {
+// bodies are the body as it would be with each of its elements alone: one that
+// has no other is what came.
+func (p listParts) bodies(in *input) [][]byte {
 	if len(p.elements) == 1 {
-		return p.body
+		return [][]byte{in.Body}
 	}
+	bodies := make([][]byte, len(p.elements))
+	for i, element := range p.elements {
+		bodies[i] = p.alone(element)
+	}
+	if in.unpacked {
+		packAll(bodies)
+	}
+	return bodies
+}
+
+// alone is the body with one of its elements only. What stands around the list
+// stays as it came, so that a receiver reads what the provider sends when it has
+// one event to tell.
+func (p listParts) alone(element []byte) []byte {
 	return slices.Concat(p.body[:p.first], element, p.body[p.last:])
+}
+
+// packAll makes bodies what the headers of a compressed request say that they
+// are: gzip, which holds them as they are.
+func packAll(bodies [][]byte) {
+	packer, err := gzip.NewWriterLevel(nil, gzip.NoCompression)
+	if err != nil {
+		return // there is such a level
+	}
+	for i, body := range bodies {
+		var packed bytes.Buffer
+		packer.Reset(&packed)
+		_, _ = packer.Write(body) // a buffer takes everything
+		_ = packer.Close()
+		bodies[i] = packed.Bytes()
+	}
 }
 
 // splitList finds the list to which exact names lead in a JSON body. A body
@@ -158,8 +189,21 @@ func elementsOf(body []byte, start, end int) (listParts, bool) {
 		}
 		parts.elements = append(parts.elements, body[from:parts.last])
 	}
-	around := len(body) - (parts.last - parts.first)
-	return parts, len(parts.elements)*around <= maxApart
+	return parts, true
+}
+
+// around is the size of what stands around the list.
+func (p listParts) around() int { return len(p.body) - (p.last - p.first) }
+
+// around is the size of what comes with a body.
+func (r Request) around() int {
+	size := len(r.URL) + len(r.Query)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return size
 }
 
 // isForm tells whether a body is the fields of a form.

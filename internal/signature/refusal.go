@@ -55,7 +55,7 @@ func malformed(header, detail string) *Refusal {
 // mismatch explains a signature that no secret made. A source without a secret
 // gets its own words, because then the sender is not the one to look at.
 func mismatch(header string, secrets []Secret) *Refusal {
-	detail := "No live secret of this source makes this signature over what was received."
+	detail := "The signature was made with another secret, or the body was changed on the way."
 	if len(secrets) == 0 {
 		detail = "This source has no live secret."
 	}
@@ -65,7 +65,7 @@ func mismatch(header string, secrets []Secret) *Refusal {
 func outOfRange(header string, skew, tolerance time.Duration) *Refusal {
 	distance, side := skew, "in the past"
 	if skew < 0 {
-		distance, side = -skew, "ahead of this server's clock"
+		distance, side = -skew, "ahead of this server’s clock"
 	}
 	return &Refusal{
 		Code:   CodeTimestamp,

@@ -115,6 +115,9 @@ type Scheme interface {
 	CheckSettings(raw json.RawMessage) error
 	// Verify judges a request. The error is always a *Refusal.
 	Verify(Request, Settings, []Secret) (Verified, error)
+	// Greets tells that a request, whether or not it is refused, asks for an
+	// answer or offers a secret, and can be no event.
+	Greets(Request, Settings) bool
 	// Unproven tells which events a request brings that nobody has proven: a
 	// person vouches for it.
 	Unproven(Request, Settings) []Identity
@@ -123,7 +126,7 @@ type Scheme interface {
 	Protects(raw json.RawMessage) string
 	// SecretHeaders are the headers that are themselves the secret under these
 	// settings, and must not be stored, beyond Authorization and Cookie, which
-	// never are.
+	// never are. Of settings that cannot be used they are all that may be meant.
 	SecretHeaders(raw json.RawMessage) []string
 	// Accepted is the answer to a request whose events were taken in; nil is our
 	// receipt.

@@ -59,3 +59,19 @@ func decodeField(decoder *json.Decoder, fields map[string]any, seen map[string]b
 
 // noSettings accepts the empty object, for schemes with nothing to choose.
 func noSettings(raw json.RawMessage) error { return decodeSettings(raw, nil) }
+
+// textsIn are all texts in settings that cannot be used: one of them may be the
+// name of the header with the secret.
+func textsIn(raw json.RawMessage) []string {
+	var texts []string
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return texts
+		}
+		if text, ok := token.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+}

@@ -29,7 +29,7 @@ var slack = &provider{
 		},
 		Protects: "The body, with the event’s id in it, and the time are signed.",
 		Key: KeyInfo{
-			From: "the body’s event_id; of commands and interactions the trigger_id", Signed: true,
+			From: "the body’s event_id; of commands and interactions the trigger_id; of what has neither, the hash of the body", Signed: true,
 		},
 		Answer:  "Any 2xx within 3 seconds. Commands and interactions are answered with an empty body, which shows nothing to the person.",
 		Retries: "Three times: at once, after a minute and after five, with the same event_id. An app that fails too often is switched off.",
@@ -54,7 +54,7 @@ var slack = &provider{
 func inPayload(find finder) finder {
 	return func(in *input) string {
 		payload := formField("payload")(in)
-		return find(&input{Request: in.Request, doc: []byte(payload)})
+		return find(in.part([]byte(payload)))
 	}
 }
 

@@ -22,7 +22,7 @@ func svixCustomer(info Info, body string) *provider {
 	info.Timed = true
 	info.Secret = SecretInfo{Name: "Signing secret", After: true, From: "It begins with whsec_ and is shown on the endpoint’s page."}
 	info.Protects = "The body, the event’s id and the time are signed."
-	info.Key = KeyInfo{From: "svix-id", Signed: true}
+	info.Key = KeyInfo{From: "svix-id, or webhook-id where the headers have the names of the standard", Signed: true}
 	info.Answer = "Any 2xx within 15 seconds."
 	info.Retries = "At once, then after 5 s, 5 min, 30 min, 2 h, 5 h and twice 10 h, with the same id. After five days of failures the endpoint is disabled."
 	return &provider{

@@ -80,7 +80,7 @@ func TestOutOfRangeWords(t *testing.T) {
 	t.Parallel()
 	for skew, want := range map[time.Duration]string{
 		10 * time.Minute:                      "The signature is right, but its time is 10m in the past; 5m is allowed.",
-		-6*time.Minute - time.Second:          "The signature is right, but its time is 6m1s ahead of this server's clock; 5m is allowed.",
+		-6*time.Minute - time.Second:          "The signature is right, but its time is 6m1s ahead of this server’s clock; 5m is allowed.",
 		5*time.Minute + 1400*time.Millisecond: "The signature is right, but its time is 5m1s in the past; 5m is allowed.",
 	} {
 		_, err := checkTime("X-Time", testNow.Add(-skew), Request{Now: testNow}, Settings{})

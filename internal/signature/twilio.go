@@ -1,8 +1,10 @@
 package signature
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,10 +56,10 @@ var twilio = &provider{
 	events: reader{
 		id: firstOf(unlisted(header("I-Twilio-Idempotency-Token")), field("id")),
 		key: firstOf(
-			unlisted(header("I-Twilio-Idempotency-Token")),
-			all(formField("MessageSid"), firstOf(formField("MessageStatus"), formField("SmsStatus"))),
-			all(formField("CallSid"), formField("CallStatus"), formField("SequenceNumber")),
-			field("id"),
+			alone(unlisted(header("I-Twilio-Idempotency-Token"))),
+			prefixed("message", all(formField("MessageSid"), firstOf(formField("MessageStatus"), formField("SmsStatus")))),
+			prefixed("call", all(formField("CallSid"), formField("CallStatus"), formField("SequenceNumber"))),
+			prefixed("event", field("id")),
 		),
 		kind: firstOf(formField("MessageStatus"), formField("SmsStatus"), formField("CallStatus"), formField("EventType"), field("type")),
 		list: listAt(),
@@ -93,8 +95,12 @@ func (twilioProof) prove(r Request, _ Settings, secrets []Secret) (proof, error)
 			Detail: "The body is no form, and the address has no " + twilioBodyHash + " that is its hash: nothing signs the body.",
 		}
 	}
+	fields, err := twilioFields(r)
+	if err != nil {
+		return proof{}, err
+	}
 	for _, address := range twilioAddresses(r.URL) {
-		if secret, ok := matchHMAC(hashSHA1.newHash, secrets, twilioText(address, r), [][]byte{sent}); ok {
+		if secret, ok := matchHMAC(hashSHA1.newHash, secrets, twilioText(address, fields), [][]byte{sent}); ok {
 			return proof{secret: secret}, nil
 		}
 	}
@@ -107,7 +113,8 @@ func twilioCovers(r Request) bool {
 		return true
 	}
 	sum := sha256.Sum256(r.Body)
-	query, err := url.ParseQuery(r.Query)
+	_, signed, _ := strings.Cut(r.URL, "?") // the query that came may be another one
+	query, err := url.ParseQuery(signed)
 	return err == nil && len(query[twilioBodyHash]) == 1 && strings.EqualFold(query.Get(twilioBodyHash), hex.EncodeToString(sum[:]))
 }
 
@@ -115,13 +122,25 @@ func twilioCovers(r Request) bool {
 // GET stand in its address.
 func twilioSignsForm(r Request) bool { return isForm(r.Header) && r.Method != http.MethodGet }
 
-// twilioText is what is signed: the address, and the fields of a form. Of a
-// name that comes several times each value counts once.
-func twilioText(address string, r Request) [][]byte {
-	text := [][]byte{[]byte(address)}
+// maxTwilioFields bounds the fields of a form, which are sorted before anybody
+// has proven them: far above what Twilio sends.
+const maxTwilioFields = 1000
+
+// twilioText is what is signed: the address, and the fields of a form.
+func twilioText(address string, fields [][]byte) [][]byte {
+	return append([][]byte{[]byte(address)}, fields...)
+}
+
+// twilioFields are the fields of a form as they are signed; what is none has
+// none. Of a name that comes several times each value counts once.
+func twilioFields(r Request) ([][]byte, error) {
 	if !twilioSignsForm(r) {
-		return text
+		return nil, nil
 	}
+	if bytes.Count(r.Body, []byte("&")) >= maxTwilioFields {
+		return nil, malformed("", fmt.Sprintf("The form has more than %d fields.", maxTwilioFields))
+	}
+	var fields [][]byte
 	form := readForm(r.Body)
 	names := make([]string, 0, len(form))
 	for name := range form {
@@ -132,10 +151,10 @@ func twilioText(address string, r Request) [][]byte {
 		values := slices.Clone(form[name])
 		slices.Sort(values)
 		for _, value := range slices.Compact(values) {
-			text = append(text, []byte(name), []byte(value))
+			fields = append(fields, []byte(name), []byte(value))
 		}
 	}
-	return text
+	return fields, nil
 }
 
 // twilioAddresses are the ways in which Twilio may have written an address:
@@ -163,14 +182,18 @@ func (twilioProof) sign(r *Request, _ Settings, secret string) error {
 	if !twilioCovers(*r) {
 		sum := sha256.Sum256(r.Body)
 		between := "?"
-		if r.Query != "" {
+		if strings.Contains(r.URL, "?") {
 			between = "&"
 		}
 		added := twilioBodyHash + "=" + hex.EncodeToString(sum[:])
 		r.URL += between + added
 		r.Query = strings.TrimPrefix(r.Query+"&"+added, "&")
 	}
-	mac := computeHMAC(hashSHA1.newHash, []byte(secret), twilioText(r.URL, *r))
+	fields, err := twilioFields(*r)
+	if err != nil {
+		return err
+	}
+	mac := computeHMAC(hashSHA1.newHash, []byte(secret), twilioText(r.URL, fields))
 	r.Header.Set(twilioSignature, inBase64.encode(mac))
 	return nil
 }

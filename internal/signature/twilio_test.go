@@ -2,6 +2,7 @@ package signature
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -48,9 +49,10 @@ func TestTwilioKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ body, token, key string }{
 		{"MessageSid=SM1&MessageStatus=sent", "tok", "tok"},
-		{"MessageSid=SM1&MessageStatus=sent", "", "SM1:sent"},
-		{"MessageSid=SM1&SmsStatus=received", "", "SM1:received"},
-		{"CallSid=CA1&CallStatus=ringing&SequenceNumber=0", "", "CA1:ringing:0"},
+		{"MessageSid=SM1&MessageStatus=sent", "message:SM1:sent", `message\:SM1\:sent`},
+		{"MessageSid=SM1&MessageStatus=sent", "", "message:SM1:sent"},
+		{"MessageSid=SM1&SmsStatus=received", "", "message:SM1:received"},
+		{"CallSid=CA1&CallStatus=ringing&SequenceNumber=0", "", "call:CA1:ringing:0"},
 		{"CallSid=CA1&CallStatus=in-progress&Digits=1", "", ""},
 		{"CallSid=CA1&CallStatus=in-progress&Digits=1", "tok", "tok"},
 		{"Digits=1", "", ""},
@@ -70,8 +72,8 @@ func TestTwilioLists(t *testing.T) {
 	t.Parallel()
 	token := map[string]string{"I-Twilio-Idempotency-Token": "tok"}
 	for body, keys := range map[string][]string{
-		`[{"specversion":"1.0","id":"EZ1"},{"specversion":"1.0","id":"EZ2"}]`: {"EZ1", "EZ2"},
-		`[{"id":"EZ1"}]`:       {"EZ1"},
+		`[{"specversion":"1.0","id":"EZ1"},{"specversion":"1.0","id":"EZ2"}]`: {"event:EZ1", "event:EZ2"},
+		`[{"id":"EZ1"}]`:       {"event:EZ1"},
 		`[{"a":1},{"a":1}]`:    {"", ""},
 		`{"a":1,"id":"EZ1"}`:   {"tok"},
 		`{"a":[{"id":"EZ1"}]}`: {"tok"},
@@ -82,9 +84,50 @@ func TestTwilioLists(t *testing.T) {
 			continue
 		}
 		for i, event := range events {
-			if event.Key != keys[i] || event.ID != keys[i] {
+			if id := strings.TrimPrefix(keys[i], "event:"); event.Key != keys[i] || event.ID != id {
 				t.Errorf("%s: event %d is %+v, want %q", body, i, event, keys[i])
 			}
 		}
+	}
+}
+
+// TestTwilioSignedQuery: the hash of a body counts where it is signed, which is
+// the address of the source, and not the query that a request came with.
+func TestTwilioSignedQuery(t *testing.T) {
+	t.Parallel()
+	r := Request{Method: http.MethodPost, URL: twilioURL + "?a=1", Header: http.Header{}, Body: []byte(`{"a":1}`), Now: testNow}
+	if err := twilio.Sign(&r, Settings{}, "s3cret"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := twilio.Verify(r, Settings{}, liveSecrets("s3cret")); err != nil {
+		t.Error(err)
+	}
+	forged := Request{Method: http.MethodPost, URL: twilioURL + "?a=1", Header: http.Header{}, Now: testNow}
+	if err := twilio.Sign(&forged, Settings{}, "s3cret"); err != nil {
+		t.Fatal(err)
+	}
+	forged.Body = r.Body
+	_, forged.Query, _ = strings.Cut(r.URL, "?")
+	_, err := twilio.Verify(forged, Settings{}, liveSecrets("s3cret"))
+	_ = wantRefusal(t, err, CodeMismatch, "s3cret")
+}
+
+// TestTwilioFields: a form of more fields than Twilio ever sends is not sorted
+// for whoever sends it.
+func TestTwilioFields(t *testing.T) {
+	t.Parallel()
+	for fields, ok := range map[int]bool{maxTwilioFields: true, maxTwilioFields + 1: false} {
+		r := Request{Method: http.MethodPost, URL: twilioURL, Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Now: testNow}
+		r.Body = []byte(strings.TrimSuffix(strings.Repeat("a=1&", fields), "&"))
+		err := twilio.Sign(&r, Settings{}, "s3cret")
+		if ok {
+			_, err = twilio.Verify(r, Settings{}, liveSecrets("s3cret"))
+		}
+		if (err == nil) != ok {
+			t.Errorf("%d fields: %v", fields, err)
+		}
+		r.Header.Set(twilioSignature, inBase64.encode(make([]byte, hashSHA1.size)))
+		_, err = twilio.Verify(r, Settings{}, liveSecrets("s3cret"))
+		_ = wantRefusal(t, err, map[bool]string{true: CodeMismatch, false: CodeMalformed}[ok], "s3cret")
 	}
 }

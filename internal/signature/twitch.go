@@ -22,7 +22,7 @@ var twitch = &provider{
 		Words: "eventsub stream channel follow subscribe chat",
 		Docs:  "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
 		Secret: SecretInfo{
-			Name: "Subscription secret",
+			Name: "Subscription secret", MadeUp: true,
 			From: "Make up 10 to 100 random ASCII characters, and give them as transport.secret when you subscribe. It is not the client secret of the app.",
 		},
 		Timed: true, Tolerance: twitchTolerance,

@@ -15,7 +15,7 @@ var typeform = &provider{
 		Words: "form survey quiz response answer submission",
 		Docs:  "https://www.typeform.com/developers/webhooks/",
 		Secret: SecretInfo{
-			Name: "Webhook secret",
+			Name: "Webhook secret", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and at Typeform, under “Secret”.",
 		},
 		Steps: []string{

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,7 +122,7 @@ func loadVectors(t *testing.T, file string) vectorFile {
 
 func runVectors(t *testing.T, scheme Scheme, file vectorFile) {
 	t.Helper()
-	keys := map[string]string{}
+	keys := map[string][]string{}
 	for _, v := range file.Cases {
 		t.Run(v.Name, func(t *testing.T) {
 			verified, err := scheme.Verify(v.request(t), v.chosen(), v.secrets())
@@ -134,7 +135,9 @@ func runVectors(t *testing.T, scheme Scheme, file vectorFile) {
 				return
 			}
 			checkEvents(t, v, verified)
-			keys[v.Name] = verified.Events[0].Key
+			for _, event := range verified.Events {
+				keys[v.Name] = append(keys[v.Name], event.Key)
+			}
 			checkDuplicates(t, v, keys)
 			checkStoredSecret(t, scheme, v)
 		})
@@ -250,13 +253,23 @@ func checkEvents(t *testing.T, v vector, verified Verified) {
 	}
 }
 
-func checkDuplicates(t *testing.T, v vector, keys map[string]string) {
+// checkDuplicates compares the keys of all events with those of an earlier case:
+// all are the same, or none is.
+func checkDuplicates(t *testing.T, v vector, keys map[string][]string) {
 	t.Helper()
-	if v.DuplicateOf != "" && (keys[v.DuplicateOf] != keys[v.Name] || keys[v.Name] == "") {
-		t.Errorf("key %q is not that of %s, %q", keys[v.Name], v.DuplicateOf, keys[v.DuplicateOf])
+	got := keys[v.Name]
+	for _, other := range []string{v.DuplicateOf, v.NotDuplicateOf} {
+		if other != "" && len(keys[other]) == 0 {
+			t.Errorf("%s is no earlier case that brought an event", other)
+		}
 	}
-	if v.NotDuplicateOf != "" && keys[v.NotDuplicateOf] == keys[v.Name] && keys[v.Name] != "" {
-		t.Errorf("key %q is that of %s too", keys[v.Name], v.NotDuplicateOf)
+	if want := keys[v.DuplicateOf]; v.DuplicateOf != "" && (!slices.Equal(want, got) || slices.Contains(got, "")) {
+		t.Errorf("keys %q are not those of %s, %q", got, v.DuplicateOf, want)
+	}
+	for _, key := range keys[v.NotDuplicateOf] {
+		if key != "" && slices.Contains(got, key) {
+			t.Errorf("key %q is one of %s too", key, v.NotDuplicateOf)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ var wooCommerce = &provider{
 		Words: "wordpress shop order product customer coupon store",
 		Docs:  "https://woocommerce.com/document/webhooks/",
 		Secret: SecretInfo{
-			Name: "Webhook secret",
+			Name: "Webhook secret", MadeUp: true,
 			From: "Make up a long random text and enter the same one here and in the shop, under “Secret”.",
 		},
 		Methods: []string{http.MethodHead},

@@ -56,6 +56,6 @@ func TestWooCommerceSignedPing(t *testing.T) {
 	if err != nil || verified.Handshake == nil || len(verified.Events) > 0 {
 		t.Errorf("got %+v, %v", verified, err)
 	}
-	_, err = wooCommerce.Verify(r, Settings{}, liveSecrets("other"))
-	_ = wantRefusal(t, err, CodeMismatch, "other")
+	_, err = wooCommerce.Verify(r, Settings{}, liveSecrets("0ther"))
+	_ = wantRefusal(t, err, CodeMismatch, "0ther")
 }

@@ -21,8 +21,11 @@ type Input struct {
 	Kind *string
 	// UID is the caller's own name; an empty one takes the name away.
 	UID *string
-	// Secret is what proves requests, for Create alone.
+	// Secret is what proves requests, for Create alone. Later makes a source
+	// without one, which refuses everything until it has one: for kinds whose
+	// providers show it only when they know where to send to.
 	Secret *string
+	Later  bool
 	// Settings are an object of the kind's own names, and "tolerance".
 	Settings json.RawMessage
 }
@@ -102,6 +105,9 @@ func (in Input) refuseSecret() error {
 func (in Input) newSecret(scheme signature.Scheme) (string, error) {
 	given := in.Secret != nil && (*in.Secret != "" || !scheme.Info().Secret.Captured)
 	if !given && !scheme.Info().NeedsSecret() {
+		return "", nil
+	}
+	if in.Secret == nil && in.Later && scheme.Info().Secret.After {
 		return "", nil
 	}
 	if in.Secret == nil {

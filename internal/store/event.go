@@ -164,8 +164,10 @@ func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
 // of them. It tells whether there was a payload.
 //
 // The promise: deleted once, and nothing of it goes out afterwards, but for a
-// send that is under way. A request that brought it with others goes too: it
-// holds the same bytes.
+// send that is under way. A request that brought it with others goes too, and so
+// do the bodies of its repeats: they hold the same bytes. What stays are those of
+// a later request in which its repeat stood behind another event's, or beside new
+// events, and those of one that the replay guard stopped.
 //
 // Deliveries are locked in the order of their ids, as everybody does who changes
 // several: none waits for another in a circle.
@@ -191,6 +193,14 @@ func (t Tx) DeletePayload(ctx context.Context, account gateway.AccountID, id gat
 		batch.Queue(`DELETE FROM event_bodies WHERE id = $1 AND account_id = $2`, *request, account)
 		batch.Queue(`UPDATE requests SET body = '' WHERE id = $1 AND account_id = $2`, *request, account)
 	}
+	batch.Queue(`
+		UPDATE requests
+		SET body = ''
+		WHERE event_id = $1
+		  AND account_id = $2
+		  AND cause = 'duplicate'
+		  AND id >= $3
+		  AND `+notAhead, id, account, firstRepeat(id))
 	if err := t.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return false, wrap("delete payload", err)
 	}

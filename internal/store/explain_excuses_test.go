@@ -17,6 +17,7 @@ var excuses = []struct{ method, what, part, why string }{
 	{"Store.Failures", sorted, "", "it groups those of a bounded number"},
 	{"Store.Retrying", sorted, "", "it groups those of a bounded number"},
 	{"Store.CountFailed", sorted, "", "it groups those of a bounded number where something was dismissed"},
+	{"Tx.DeletePayload", manyDays, "'duplicate'", "an event's repeats come on any day after it"},
 	{"Tx.MakeDue", sorted, "", "it locks a bounded number in the order of their ids"},
 	{"Store.SourceCounts", sorted, "requests", "it counts what each source keeps by its cause"},
 	{"Store.EndpointHealth", readsMany, "", "it counts each endpoint's in the index alone, up to a bound"},

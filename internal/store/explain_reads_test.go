@@ -101,6 +101,9 @@ func (x *explained) ownerReads() []call {
 		}),
 		only("declared types", func(ctx context.Context) ([]store.DeclaredType, error) { return x.DeclaredTypes(ctx, account) }),
 		only("source's secrets", func(ctx context.Context) ([]gateway.Secret, error) { return x.SourceSecrets(ctx, account, x.source) }),
+		only("sources with a secret", func(ctx context.Context) (map[gateway.SourceID]bool, error) {
+			return x.SourcesWithSecret(ctx, account, x.owner.Sources)
+		}),
 		only("built-in source", func(ctx context.Context) (gateway.SourceID, error) { return x.APISource(ctx, account) }),
 		inTx("built-in source in a transaction", func(ctx context.Context, tx store.Tx) (gateway.SourceID, error) {
 			return tx.APISource(ctx, account)

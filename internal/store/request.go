@@ -97,8 +97,6 @@ func (s *Store) RequestSource(ctx context.Context, account gateway.AccountID, id
 
 // EventRequests lists the newest requests that were duplicates of an event.
 func (s *Store) EventRequests(ctx context.Context, account gateway.AccountID, event gateway.EventID, limit int) ([]gateway.Request, error) {
-	// A duplicate comes after the first, but for what clocks differ by.
-	since := gateway.FirstIDAt[gateway.RequestID](event.Time().Add(-clockSlack))
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+requestFields+`
 		FROM requests
@@ -108,12 +106,18 @@ func (s *Store) EventRequests(ctx context.Context, account gateway.AccountID, ev
 		  AND id >= $3
 		  AND `+notAhead+`
 		ORDER BY id DESC
-		LIMIT $4`, event, account, since, limit)
+		LIMIT $4`, event, account, firstRepeat(event), limit)
 	if err != nil {
 		return nil, wrap("list the event's requests", err)
 	}
 	requests, err := pgx.CollectRows(rows, scanRequest)
 	return requests, wrap("list the event's requests", err)
+}
+
+// firstRepeat bounds the ids of an event's duplicates: they come after it, but
+// for what clocks differ by.
+func firstRepeat(of gateway.EventID) gateway.RequestID {
+	return gateway.FirstIDAt[gateway.RequestID](of.Time().Add(-clockSlack))
 }
 
 // clockSlack is more than the clocks of two nodes ever differ by.

@@ -150,3 +150,38 @@ func TestDeletingAPayloadDeletesTheRequest(t *testing.T) {
 		}
 	}
 }
+
+// The bodies of an event's repeats go with its payload, and no others.
+func TestDeletingAPayloadDeletesItsRepeats(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	source := b.newSource(t).ID
+	ids := b.accepted(t, source, 2)
+	var all []gateway.Request
+	for _, of := range []*gateway.EventID{&ids[0], &ids[1], &ids[0], nil} {
+		r := b.request(source, gateway.CauseDuplicate)
+		r.EventID, r.Body, r.BodySize = of, gateway.Body{Method: "POST", Headers: []byte("A: 1\r\n"), Data: []byte("{}")}, 2
+		all = append(all, r)
+	}
+	all[3].Cause = "signature_mismatch"
+	b.insertRequests(t, all...)
+	stranger := b.newAccount(t, "other")
+	for account, want := range map[gateway.AccountID]bool{stranger: false, b.account: true} {
+		b.in(t, func(tx store.Tx) error {
+			if did, err := tx.DeletePayload(t.Context(), account, ids[0]); did != want || err != nil {
+				t.Errorf("deleted %v, %v", did, err)
+			}
+			return nil
+		})
+	}
+	for i, r := range all {
+		kept, err := b.Request(t.Context(), b.account, source, r.ID)
+		want := "{}"
+		if i%2 == 0 {
+			want = ""
+		}
+		if err != nil || string(kept.Body.Data) != want || kept.BodySize != 2 || len(kept.Body.Headers) == 0 {
+			t.Errorf("request %d: %+v, %v, want the body %q", i, kept, err, want)
+		}
+	}
+}

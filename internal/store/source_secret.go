@@ -58,6 +58,25 @@ func (t Tx) EndSourceSecrets(ctx context.Context, account gateway.AccountID, sou
 	return wrap("end source secrets", err)
 }
 
+// SourcesWithSecret tells which of a page of sources have a live secret.
+func (s *Store) SourcesWithSecret(ctx context.Context, account gateway.AccountID, sources []gateway.SourceID) (map[gateway.SourceID]bool, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT DISTINCT source_id
+		FROM source_secrets
+		WHERE account_id = $1
+		  AND source_id = ANY ($2)
+		  AND (ends_at IS NULL OR ends_at > clock_timestamp())`, account, sources)
+	if err != nil {
+		return nil, wrap("read which sources have a secret", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[gateway.SourceID])
+	having := make(map[gateway.SourceID]bool, len(found))
+	for _, id := range found {
+		having[id] = true
+	}
+	return having, wrap("read which sources have a secret", err)
+}
+
 // SourceSecrets reads a source's live secrets, newest first, unsealed.
 func (s *Store) SourceSecrets(ctx context.Context, account gateway.AccountID, source gateway.SourceID) ([]gateway.Secret, error) {
 	rows, err := s.pool.Query(ctx, `

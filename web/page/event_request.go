@@ -10,7 +10,7 @@ type EventRequest struct {
 	More bool
 	// Whole leads to its bytes; empty where they are not kept by themselves.
 	Whole string
-	// Late tells that it was refused at first, for LateCause; LateHref leads to
+	// Late tells that it was refused at first, for LateCause in words; LateHref leads to
 	// that request, and is empty when it is no longer kept.
 	Late                bool
 	LateHref, LateCause string
@@ -35,7 +35,7 @@ func (r EventRequest) lateText() string {
 	case r.LateCause == "":
 		return "It was refused at first, and accepted later."
 	default:
-		return "It was refused at first (" + lowerFirst(component.Word(r.LateCause)) + "), and accepted later."
+		return "It was refused at first (" + r.LateCause + "), and accepted later."
 	}
 }
 

@@ -107,7 +107,7 @@ func EventPage(v Event) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><div class=\"grid gap-4 lg:grid-cols-[minmax(0,1fr)_26rem] items-start\"><div class=\"grid gap-4 min-w-0\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><div class=\"grid gap-4 xl:grid-cols-[minmax(0,1fr)_26rem] items-start\"><div class=\"grid gap-4 min-w-0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

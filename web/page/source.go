@@ -43,7 +43,51 @@ type SourceHead struct {
 	// is left out.
 	URL    string
 	Hidden bool
-	State  gateway.SourceState
+	// PublicURL is the address as senders call it, where the source has one: it
+	// is forwarded to URL.
+	PublicURL string
+	State     gateway.SourceState
+	// Capturing tells that it waits for its provider to send the secret; Bereft
+	// that it has none, and waits for none: everything is refused.
+	Capturing, Bereft bool
+}
+
+// address is the one to enter at the sender.
+func (h SourceHead) address() string {
+	if h.PublicURL != "" {
+		return h.PublicURL
+	}
+	return h.URL
+}
+
+// badge is its state. One that refuses everything for want of a secret is not
+// well, whatever its state is.
+func (h SourceHead) badge() templ.Component {
+	if h.Bereft && !h.Paused() {
+		return component.BadgeText("failing", h.Kind.missing())
+	}
+	return component.Badge(h.State)
+}
+
+// bereftText says what ends the want of a secret.
+func (h SourceHead) bereftText() string {
+	k := h.Kind
+	switch {
+	case k.Captured:
+		return "Every request is refused until the source takes the secret that " + k.Name + " sends. Let it take the next one, then create the webhook there again."
+	case k.Service:
+		return "Every request is refused until you paste the " + k.noun() + " that " + k.Name + " shows."
+	default:
+		return "Every request is refused until you paste the " + k.noun() + " of the sender."
+	}
+}
+
+// changeText is what the button says that gives it another secret.
+func (h SourceHead) changeText() string {
+	if h.Bereft {
+		return "Paste " + h.Kind.noun() + "…"
+	}
+	return "Change " + h.Kind.noun() + "…"
 }
 
 // BuiltIn tells that it is the source of the API.
@@ -80,11 +124,11 @@ func (c SourceCounts) RejectedTotal() int {
 }
 
 // rejectedText says how many requests were refused: "17 wrong signature".
-func (c SourceCounts) rejectedText() string {
-	if len(c.Rejected) == 1 {
-		return component.Number(c.Rejected[0].N) + " " + lowerFirst(component.Word(c.Rejected[0].Cause))
+func (r SourceRow) rejectedText() string {
+	if c := r.Counts.Rejected; len(c) == 1 {
+		return component.Number(c[0].N) + " " + lowerFirst(r.Kind.CauseWord(c[0].Cause))
 	}
-	return component.Number(c.RejectedTotal()) + " rejected"
+	return component.Number(r.Counts.RejectedTotal()) + " rejected"
 }
 
 // rejectedHref leads to the refused requests: to those of the one cause, if
@@ -124,6 +168,10 @@ type Source struct {
 	Causes   []component.Choice
 	Cause    string
 	Requests []RequestRow
+	// Latest is the newest request while nothing but such has come; nil for none.
+	// Greeted tells that a handshake was answered.
+	Latest  *RequestRow
+	Greeted bool
 	// Newest and Older lead through the list; empty where there is nothing.
 	Newest, Older string
 }
@@ -190,6 +238,9 @@ type SourceRequest struct {
 	// proven.
 	AcceptedAt         *time.Time
 	AcceptedBy, Reason string
+	// Challenge tells that it asked for an answer or offered a secret: it can be
+	// no event, whatever was answered.
+	Challenge bool
 	// Manages tells that the reader may accept it.
 	Manages bool
 	// EventHref leads to the first event, for a repeat, or to the one that came
@@ -218,7 +269,12 @@ type SourceForm struct {
 	Chosen map[string]string
 	// Protects says what a signature covers.
 	Protects string
-	Errors   Errors
+	// Generated is a secret that was made up for the form, to be copied; "" for
+	// none.
+	Generated string
+	// Unfold shows what is rarely needed.
+	Unfold bool
+	Errors Errors
 }
 
 // IsNew tells that the source is about to be made.
@@ -250,6 +306,24 @@ func (v Source) live() templ.Attributes {
 	return templ.Attributes{"data-live-refresh": "events"}
 }
 
+// fresh has a part read itself anew when something came in. While it waits, the
+// page does so as a whole.
+func (v Source) fresh() templ.Attributes {
+	if v.Waiting {
+		return nil
+	}
+	return templ.Attributes{"data-live-refresh": "events"}
+}
+
+// eventsHref leads to what came in here.
+func (v Source) eventsHref() string { return v.Account.Path + "/events?source=" + v.ID.String() }
+
+// changes tells that there is a secret for people to change. One that the
+// provider sends is not pasted before it has come.
+func (v Source) changes() bool {
+	return v.Kind.Secret != "" && (!v.Kind.Captured || len(v.Secrets) > 0)
+}
+
 // rejectedMost names the most common cause of refusals.
 func (v Source) rejectedMost() string {
 	var most CauseCount
@@ -261,7 +335,7 @@ func (v Source) rejectedMost() string {
 	if most.N == 0 {
 		return ""
 	}
-	return "Mostly " + lowerFirst(component.Word(most.Cause))
+	return "Mostly " + lowerFirst(v.Kind.CauseWord(most.Cause))
 }
 
 // lastEventIsNow tells that the newest event is less than two seconds old.
@@ -292,11 +366,9 @@ func (v Source) lastEventNote() string {
 // what says what was wrong with a request.
 func (r RequestRow) what() string {
 	switch {
-	case r.Accepted:
-		return "Accepted later. " + component.Visible(r.Detail)
 	case r.Differs:
 		return "A repeat whose body is not the first one’s."
-	case r.Cause == gateway.CauseDuplicate:
+	case r.Cause == gateway.CauseDuplicate && r.Detail == "":
 		return "A repeat. The first event’s id was the answer."
 	default:
 		return component.Visible(r.Detail)
@@ -333,6 +405,8 @@ func (v Source) captureText() string {
 // secretFoot says who has the text of the secrets.
 func (v Source) secretFoot() string {
 	switch {
+	case v.Bereft:
+		return ""
 	case v.Kind.Captured:
 		return "The provider sends it. Rowlock keeps it encrypted; revealing it is noted."
 	case v.Kind.Public:

@@ -7,7 +7,8 @@ type AcceptRequest struct {
 	Path string
 	// Heading tells that the question is a page of its own.
 	Heading bool
-	// Doubt is why the present secrets do not prove it; "" where they do.
+	// Doubt is why it is taken for a reason only; "" where the present secrets
+	// prove it, and it is no replay.
 	Doubt string
 	// Chosen is the reason that was entered before.
 	Chosen string

@@ -47,5 +47,23 @@ func (a SourceAsk) secretHint() string {
 	if a.Errors.Any() && a.Errors["secret"] == "" {
 		return "Enter it again: it is not kept while something else is wrong."
 	}
+	if k := a.Source.Kind; k.Captured {
+		return k.Name + " sends it to the ingest URL by itself: “Take the next secret” is on the source’s page. Paste one here only if you have it from elsewhere."
+	}
 	return a.Source.Kind.SecretFrom
+}
+
+// title asks for the first secret, or for another one.
+func (a SourceAsk) title() string {
+	if a.Source.Bereft {
+		return "Paste the " + a.Source.Kind.noun() + " of “" + a.Source.Name + "”"
+	}
+	return "Change " + a.Source.Kind.noun() + " of “" + a.Source.Name + "”"
+}
+
+func (a SourceAsk) submit() string {
+	if a.Source.Bereft {
+		return "Save " + a.Source.Kind.noun()
+	}
+	return "Change " + a.Source.Kind.noun()
 }

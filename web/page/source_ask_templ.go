@@ -100,7 +100,31 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>The new secret proves requests at once. The one before goes on doing so for a while, so that nothing is refused while the sender changes over.</p>")
+			if a.Source.Bereft {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>It proves requests at once. Until then every request is refused.</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			} else {
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p>The new ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				var templ_7745c5c3_Var5 string
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(a.Source.Kind.noun())
+				if templ_7745c5c3_Err != nil {
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `page/source_ask.templ`, Line: 32, Col: 36}
+				}
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " proves requests at once. The one before goes on doing so for a while, so that nothing is refused while the sender changes over.</p>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -108,15 +132,26 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = component.Select{
-				Name: "overlap", Label: "Keep the current secret for", Error: a.Errors["overlap"],
-				Options: options(a.Chosen, overlaps...),
-			}.Render(ctx, templ_7745c5c3_Buffer)
+			if a.Source.Bereft {
+				templ_7745c5c3_Err = component.Hidden("overlap", "24h").Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			} else {
+				templ_7745c5c3_Err = component.Select{
+					Name: "overlap", Label: "Keep the current " + a.Source.Kind.noun() + " for", Error: a.Errors["overlap"],
+					Options: options(a.Chosen, overlaps...),
+				}.Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if a.Older != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"callout\" data-tone=\"warn\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"callout\" data-tone=\"warn\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -124,7 +159,7 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"callout-text\"><strong>An older secret is still valid for  <span class=\"font-semibold\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"callout-text\"><strong>An older secret is still valid for  <span class=\"font-semibold\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -132,7 +167,7 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</span>.</strong><p>It ends then, or sooner if you choose a shorter time.</p></div></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</span>.</strong><p>It ends then, or sooner if you choose a shorter time.</p></div></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -140,8 +175,8 @@ func SourceRotateAsk(a SourceAsk) templ.Component {
 			return nil
 		})
 		templ_7745c5c3_Err = (component.DialogForm{
-			Title: "Change secret of “" + a.Source.Name + "”", Action: a.Source.Path + "/rotate", Cancel: a.Source.Path, Heading: a.Heading,
-			Submit: component.Button{Label: "Change secret"},
+			Title: a.title(), Action: a.Source.Path + "/rotate", Cancel: a.Source.Path, Heading: a.Heading,
+			Submit: component.Button{Label: a.submit()},
 		}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -64,7 +64,7 @@ func SourceCatalogue(v Catalogue) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" role=\"search\" class=\"flex gap-2 mb-5 max-w-xl\" id=\"find-kind\"><label class=\"search grow\"><span class=\"sr-only\">Search the catalogue</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" role=\"search\" aria-label=\"Kinds of sources\" class=\"flex gap-2 mb-5 max-w-xl\" id=\"find-kind\"><label class=\"search grow\"><span class=\"sr-only\">Search the catalogue</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

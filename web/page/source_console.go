@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/layout"
 )
@@ -60,8 +62,9 @@ type ConsoleTrial struct {
 
 	// Cause is why it was refused, and Detail says it in words; "" if it was not.
 	Cause, Detail string
-	// RequestsHref leads to the refused requests of that cause.
-	RequestsHref string
+	// RequestHref leads to the request that was refused, or where it is not known
+	// to those of its cause.
+	RequestHref string
 	// Handshake says what kind of request it was that is no event; often "".
 	Handshake string
 	// Events are the first of those that it brings, More is how many follow.
@@ -104,15 +107,6 @@ func (v SourceConsole) faults() []component.Option {
 
 func (v SourceConsole) action() string { return v.Source.Path + "/test" }
 
-// checkVariant is how loud the button is that checks: the main one where it is
-// the only one.
-func (v SourceConsole) checkVariant() component.Variant {
-	if v.CheckOnly {
-		return component.Primary
-	}
-	return ""
-}
-
 // signs says how a sample is signed here.
 func (v SourceConsole) signs() string {
 	switch {
@@ -120,6 +114,8 @@ func (v SourceConsole) signs() string {
 		return "This kind of source is not signed: a test request is one like any other."
 	case v.CheckOnly && v.Source.Kind.Public:
 		return "Only the sender has the private half of its key. A test request is signed with a pair of keys that is made for the test, and checked with that: it shows what is signed and how, and cannot be sent in."
+	case v.Source.Kind.Bare && !v.CheckOnly:
+		return "A test request carries this source’s newest secret, as the sender’s do. The secret itself is not shown."
 	case v.CheckOnly:
 		return "This source has no secret yet that could sign. A test request is signed with one that is made up, and checked with that: it cannot be sent in."
 	default:
@@ -148,11 +144,11 @@ func (v SourceConsole) steps() []consoleStep {
 	t := *v.Tried
 	steps := []consoleStep{
 		{component.Step{Icon: "braces", Title: "Made", Note: t.Method + " with " + component.Bytes(len(t.Body)), Tone: component.ToneInfo}, "request"},
-		{component.Step{Icon: "key-round", Title: t.signedTitle(), Note: t.signedNote(), Tone: t.signedTone()}, "signature"},
+		{component.Step{Icon: "key-round", Title: v.signedTitle(), Note: t.signedNote(), Tone: t.signedTone()}, "signature"},
 	}
 	if t.Cause != "" {
 		return append(steps,
-			consoleStep{component.Step{Icon: "shield-x", Title: "Refused: " + lowerFirst(component.Word(t.Cause)), Note: t.Detail, Tone: component.ToneBad}, "refusal"},
+			consoleStep{component.Step{Icon: "shield-x", Title: "Refused: " + lowerFirst(v.Source.Kind.CauseWord(t.Cause)), Note: t.Detail, Tone: component.ToneBad}, "refusal"},
 			t.answered())
 	}
 	steps = append(steps, v.verified())
@@ -164,16 +160,22 @@ func (v SourceConsole) steps() []consoleStep {
 	return append(steps, t.answered())
 }
 
-func (t ConsoleTrial) signedTitle() string {
-	switch t.By {
+// signedTitle says with what it was signed; where nothing is signed, which
+// secret came with it.
+func (v SourceConsole) signedTitle() string {
+	noun, signed, not := v.Source.Kind.noun(), "Signed with ", "Not signed"
+	if v.Source.Kind.Bare {
+		signed, not = "Sent with ", "Sent without a secret"
+	}
+	switch v.Tried.By {
 	case "source":
-		return "Signed with the source’s newest secret"
+		return signed + "the source’s newest " + noun
 	case "trial":
-		return "Signed with a secret made for the test"
+		return signed + "a " + noun + " made for the test"
 	case "stranger":
-		return "Signed with a secret that the source does not have"
+		return signed + "a " + noun + " that the source does not have"
 	default:
-		return "Not signed"
+		return not
 	}
 }
 
@@ -219,6 +221,8 @@ func (v SourceConsole) verified() consoleStep {
 	switch {
 	case v.Source.Kind.Secret == "":
 		step.Title, step.Icon, step.Tone = "Not verified", "shield-alert", component.ToneWarn
+	case v.Tried.Fault == "none" && v.Source.Kind.Bare:
+		step.Title = "Secret matched"
 	case v.Tried.Fault != "none":
 		step.Title, step.Icon, step.Tone = "Taken all the same", "shield-alert", component.ToneWarn
 	}
@@ -251,6 +255,27 @@ func (t ConsoleTrial) answered() consoleStep {
 		title = "The sender would be told " + strconv.Itoa(t.Status)
 	}
 	return consoleStep{component.Step{Icon: "arrow-left", Title: title}, "answer"}
+}
+
+// outcome says in a sentence what came of it.
+func (v SourceConsole) outcome() string {
+	t := *v.Tried
+	switch {
+	case t.Cause != "":
+		return "Refused: " + lowerFirst(v.Source.Kind.CauseWord(t.Cause)) + "."
+	case t.Handshake != "":
+		return t.Handshake
+	default:
+		return t.stored().Title + "."
+	}
+}
+
+// focused puts what came of the form first for who does not see the page.
+func (v SourceConsole) focused() templ.Attributes {
+	if v.Tried == nil {
+		return nil
+	}
+	return templ.Attributes{"autofocus": true}
 }
 
 // seen says where an operator finds a refused request.

@@ -9,10 +9,14 @@ import (
 
 // heading is the form's title.
 func (f SourceForm) heading() string {
-	if f.IsNew() {
-		return "Add source"
+	switch {
+	case !f.IsNew():
+		return "Edit source"
+	case f.Kind.Service:
+		return "Add " + f.Kind.Name + " source"
+	default:
+		return "Add source: " + f.Kind.Name
 	}
-	return "Edit source"
 }
 
 func (f SourceForm) crumbs() []component.Crumb {
@@ -54,9 +58,17 @@ func (f SourceForm) secretHint() string {
 	return f.Kind.SecretFrom
 }
 
+// sender is where the secret is entered too.
+func (f SourceForm) sender() string {
+	if f.Kind.Service {
+		return f.Kind.Name
+	}
+	return "the sender"
+}
+
 // advancedOpen shows what is rarely needed when it holds something.
 func (f SourceForm) advancedOpen() bool {
-	return f.anyOf("tolerance", "rate_limit", "allowed_ips", "replay_guard", "uid") || !f.Kind.URLSigned && f.anyOf("public_url")
+	return f.Unfold || f.anyOf("tolerance", "rate_limit", "allowed_ips", "replay_guard", "uid") || !f.Kind.URLSigned && f.anyOf("public_url")
 }
 
 // anyOf tells whether one of the fields holds something, or is wrong.
@@ -87,22 +99,27 @@ func (f SourceForm) picked(s KindSetting) []component.Option {
 
 // laterHint says what it means to have no secret yet.
 func (f SourceForm) laterHint() string {
-	if f.Kind.Public {
-		return "The source is made with a key that nobody signs with. Change it when the sender has shown you its own; until then every request is refused."
-	}
-	return "The source is made with a secret that nobody knows. Change it when the sender has shown you its own; until then every request is refused."
+	return "The source is made without it, and refuses every request until you paste it."
 }
 
 func (f SourceForm) publicURLHint() string {
+	if f.Kind.has("signed") {
+		return "Needed only if {url} is signed and the ingest URL is not the address that the sender calls: enter it as it does, a query included."
+	}
 	if f.Kind.URLSigned {
-		return "The address is signed: enter it as the sender calls it, if that is not the ingest URL. A query in it is used as it stands."
+		return "The address is signed: enter it as the sender calls it, if that is not the ingest URL. Leave a query out unless the sender signs a fixed one: it is used as it stands, and the path and query of a request are not signed then."
 	}
 	return "The address as the sender calls it, if a proxy changes it. Left empty: the ingest URL."
 }
 
 func (f SourceForm) replayHint() string {
 	hint := "For how long a body that was taken in is refused under another ID: 1s to 72h. Left empty: not at all, since equal bodies can be honest."
-	if !f.Kind.KeySigned && f.Kind.Secret != "" {
+	switch {
+	case f.Kind.Bare:
+		hint = "Nothing is signed, so that a recorded request could be sent again under another ID. " + hint
+	case f.Kind.has("signed"):
+		hint = "If {id} is not signed, a recorded request could be sent again under another. " + hint
+	case !f.Kind.KeySigned && f.Kind.Secret != "":
 		hint = "The signature does not cover the event’s ID, so that a recorded request could be sent again under another. " + hint
 	}
 	return hint

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/a-h/templ"
+
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/component"
 )
@@ -21,7 +23,23 @@ func (v SourceRequest) eventText() string {
 
 // acceptable tells that it can be accepted after all.
 func (v SourceRequest) acceptable() bool {
-	return v.Manages && v.AcceptedAt == nil && !v.repeat() && !v.handshake() && !v.cut()
+	return v.Manages && v.AcceptedAt == nil && !v.repeat() && !v.handshake() && !v.Challenge && !v.cut()
+}
+
+// tokenButton leads to a token that has to be pasted at the provider.
+func (v SourceRequest) tokenButton() templ.Component {
+	if !v.handshake() || !v.Source.Kind.Back {
+		return nil
+	}
+	return component.Button{Label: "Show it", IconAfter: "arrow-right", Href: v.Source.Path + "#secrets"}
+}
+
+// headerText says what the header was for us.
+func (v SourceRequest) headerText() string {
+	if v.Cause == causeMissing {
+		return "Header looked for"
+	}
+	return "Header read"
 }
 
 // cut tells that only a part of the body was kept.
@@ -46,6 +64,8 @@ func (v SourceRequest) heading() string {
 		return "Repeated request"
 	case v.handshake():
 		return "Handshake"
+	case v.Challenge:
+		return "Refused handshake"
 	default:
 		return "Rejected request"
 	}
@@ -55,6 +75,8 @@ func (v SourceRequest) tone() component.Tone {
 	switch {
 	case v.Differs:
 		return component.ToneWarn
+	case v.handshake() && v.Source.Kind.Back:
+		return component.ToneInfo
 	case v.AcceptedAt != nil, v.handshake():
 		return component.ToneOK
 	case v.repeat():
@@ -69,7 +91,7 @@ func (v SourceRequest) what() string {
 	switch {
 	case v.Differs:
 		return "A repeat whose body is not the first one’s."
-	case v.repeat():
+	case v.repeat() && v.Detail == "":
 		return "A repeat of an event that was accepted before."
 	case v.AcceptedAt != nil:
 		return "It was refused at first, and accepted later."

@@ -1,21 +1,28 @@
 package page
 
 import (
+	"strings"
+
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
 )
 
 // told says what was read, or what became of it.
 func (v SourceRequest) told() string {
 	switch {
 	case v.AcceptedAt != nil:
-		return "At first: " + lowerFirst(v.Detail)
+		return "At first: " + v.Detail
+	case v.handshake() && v.Source.Kind.Back:
+		return "It was answered as the provider expects. " + v.Source.Kind.backText()
 	case v.handshake():
 		return "It was answered as the provider expects, and is no event. Nothing is to be done."
 	case v.Differs:
 		return "It was answered with the first event’s id, and the first body stands. Compare it with the first event: if the difference matters, the sender uses one id for two things."
+	case v.repeat() && v.Detail != "":
+		return "Those were answered with the first ones’ ids and delivered nowhere; what is new in it became events. Nothing is to be done: senders repeat what they had no answer to."
 	case v.repeat():
 		return "It was answered with the first event’s id and delivered nowhere. Nothing is to be done: senders repeat what they had no answer to."
-	case v.Header == "":
+	case v.Header == "" || strings.Contains(v.Detail, v.Header):
 		return ""
 	case v.Cause == causeMissing:
 		return "Rowlock looked for the header " + v.Header + "."
@@ -40,14 +47,25 @@ func (v SourceRequest) next() []string {
 	}
 	steps := v.mend()
 	switch {
+	case v.Challenge:
+		if v.Cause != causeMissing && len(v.mendSpecial()) == 0 {
+			steps = append(steps, "Then have "+v.by()+" check the address again: a check cannot be accepted late.")
+		}
 	case v.cut():
 		steps = append(steps, "Only the first part of the body was kept, so that this request cannot be accepted late: have it sent again.")
-	case v.Manages && v.proofFailed():
-		steps = append(steps, "If this request is real, accept it late once that is mended: it is checked anew, whatever time it was signed at.")
-	case v.Manages:
-		steps = append(steps, "If this request is real, accept it late.")
+	case !v.Manages:
+	case v.fault() != "":
+		steps = append(steps, "Sign a request here, with Test, to see that the source itself works.")
 	}
 	return steps
+}
+
+// lateAfter ends the sentence that leads to accepting it late.
+func (v SourceRequest) lateAfter() string {
+	if v.proofFailed() {
+		return " once that is mended: it is checked anew, whatever time it was signed at."
+	}
+	return "."
 }
 
 // proofFailed tells that something about its signature was wrong, beside its
@@ -58,6 +76,9 @@ func (v SourceRequest) proofFailed() bool {
 
 // mend says what may have to be mended.
 func (v SourceRequest) mend() []string {
+	if steps := v.mendSpecial(); len(steps) > 0 {
+		return steps
+	}
 	switch v.Cause {
 	case causeMissing:
 		return v.mendMissing()
@@ -82,13 +103,64 @@ func (v SourceRequest) mend() []string {
 	}
 }
 
+// mendSpecial is for what its cause alone does not explain: none of it has to do
+// with how an event is signed.
+func (v SourceRequest) mendSpecial() []string {
+	switch {
+	case v.Challenge && v.Source.Kind.Captured:
+		return v.mendOffer()
+	case v.Challenge && (v.Cause == causeMissing || v.Cause == causeMalformed || v.Source.Kind.has(settingVerifyToken)):
+		return v.mendChallenge()
+	case v.Source.Bereft && v.proofFailed():
+		return []string{v.Source.bereftText()}
+	default:
+		return nil
+	}
+}
+
+// settingVerifyToken is what a provider shows when it checks an address.
+const settingVerifyToken = "verify_token"
+
+// mendOffer is for a secret that was sent to a source which waits for none.
+func (v SourceRequest) mendOffer() []string {
+	again := "Create the webhook at " + v.by() + " again: " + v.by() + " sends its secret then."
+	if v.Source.Capturing {
+		return []string{"The source waits for a secret now.", again}
+	}
+	return []string{
+		"If you are adding a webhook at " + v.by() + ", let the source take the next secret. Those that it has stay valid.", again,
+		"Otherwise somebody else knows the ingest URL: nothing is to be done, the request had no effect.",
+	}
+}
+
+// mendChallenge is for the check of an address that was not answered.
+func (v SourceRequest) mendChallenge() []string {
+	stranger := "Somebody who opens the address in a browser is refused too. Then nothing is to be done."
+	if v.Source.Kind.has(settingVerifyToken) {
+		return []string{"Enter the same verify token here and at " + v.by() + ", then choose “Verify and save” there again.", stranger}
+	}
+	return []string{"Have " + v.by() + " check the address again.", stranger}
+}
+
 func (v SourceRequest) mendMissing() []string {
 	k := v.Source.Kind
-	steps := []string{"Check that " + v.by() + " is set up to sign with the “" + k.Secret + "” of this source. " + k.SecretFrom}
+	steps := []string{"Check that " + v.by() + " is set up to sign with the “" + k.Secret + "” of this source." + k.whereFrom()}
+	if k.Bare {
+		steps[0] = "Check that " + v.by() + " is set up to send the “" + k.Secret + "” of this source." + k.whereFrom()
+	}
 	if v.Header != "" {
 		steps = append(steps, "Check that no proxy on the way removes "+v.Header+".")
 	}
 	return append(steps, "A request by hand, or of a stranger who tries addresses, is not signed either. Then nothing is to be done.")
+}
+
+// whereFrom says where the secret is found, as a sentence that follows another.
+// One that was made up, or sent, is found nowhere.
+func (k SourceKind) whereFrom() string {
+	if k.MadeUp || k.Captured || k.SecretFrom == "" {
+		return ""
+	}
+	return " " + k.SecretFrom
 }
 
 func (v SourceRequest) mendMalformed() []string {
@@ -106,17 +178,7 @@ func (v SourceRequest) mendMalformed() []string {
 
 func (v SourceRequest) mendMismatch() []string {
 	k := v.Source.Kind
-	var steps []string
-	switch {
-	case k.Captured:
-		steps = append(steps, "Let the source take the next secret, and set up the webhook anew: "+v.by()+" sends it then.")
-	case k.Public:
-		steps = append(steps, "Compare the “"+k.Secret+"” of this source with the one at "+v.by()+". "+k.SecretFrom)
-	case k.SecretAfter:
-		steps = append(steps, "Compare the “"+k.Secret+"” with the one at "+v.by()+": it may have been changed there, or be that of another address. "+k.SecretFrom)
-	default:
-		steps = append(steps, "Compare the “"+k.Secret+"” with the one at "+v.by()+": it may have been changed there. "+k.SecretFrom)
-	}
+	steps := []string{v.compareSecret()}
 	if !k.Service && len(k.Settings) > 0 {
 		steps = append(steps, "Compare the settings of this source with how the sender signs.")
 	}
@@ -129,8 +191,27 @@ func (v SourceRequest) mendMismatch() []string {
 	return steps
 }
 
+// compareSecret says how a wrong secret comes about.
+func (v SourceRequest) compareSecret() string {
+	k := v.Source.Kind
+	switch {
+	case k.Captured && v.Source.Capturing:
+		return "Set up the webhook anew: " + v.by() + " sends its secret then, and the source waits for it."
+	case k.Captured:
+		return "Let the source take the next secret, and set up the webhook anew: " + v.by() + " sends it then."
+	case k.Public:
+		return "Compare the “" + k.Secret + "” of this source with the one at " + v.by() + "." + k.whereFrom()
+	case k.SecretAfter:
+		return "Compare the “" + k.Secret + "” with the one at " + v.by() + ": it may have been changed there, or be that of another address." + k.whereFrom()
+	case k.MadeUp:
+		return "Compare the “" + k.Secret + "” with the one at " + v.by() + ": it may have been changed there. If neither side shows it, make up a new one and enter it at both."
+	default:
+		return "Compare the “" + k.Secret + "” with the one at " + v.by() + ": it may have been changed there." + k.whereFrom()
+	}
+}
+
 func (v SourceRequest) mendTime() []string {
-	if v.Skew != nil && *v.Skew > 0 {
+	if v.ahead() {
 		return []string{"Check the clocks of " + v.by() + " and of this server: only where they differ is a signed time in the future."}
 	}
 	return []string{
@@ -140,6 +221,9 @@ func (v SourceRequest) mendTime() []string {
 	}
 }
 
+// ahead tells that it was signed in what is the future here.
+func (v SourceRequest) ahead() bool { return v.Skew != nil && *v.Skew > 0 }
+
 // by is who sends to the source.
 func (v SourceRequest) by() string {
 	if v.Source.Kind.Service {
@@ -148,18 +232,88 @@ func (v SourceRequest) by() string {
 	return "the sender"
 }
 
+// remedy is a button that leads to where a refusal is mended.
+type remedy struct {
+	component.Button
+
+	// Post sends it instead: it needs no question.
+	Post bool
+}
+
 // remedies are the pages where a refusal can be mended.
-func (v SourceRequest) remedies() (change, edit bool) {
-	if !v.Manages || len(v.mend()) == 0 {
-		return false, false
+func (v SourceRequest) remedies() []remedy {
+	if !v.Manages || len(v.next()) == 0 {
+		return nil
 	}
+	var all []remedy
+	if button, ok := v.secretRemedy(); ok {
+		all = append(all, button)
+	}
+	if field := v.editField(); field != "" {
+		href := v.Source.Path + "/edit?field=" + field + "#" + field
+		all = append(all, remedy{Button: component.Button{Label: "Edit source", Icon: "pencil", Size: component.Small, Href: href}})
+	}
+	if fault := v.fault(); fault != "" {
+		all = append(all, remedy{Button: component.Button{Label: "Test", Icon: "play", Size: component.Small, Href: v.Source.Path + "/test?fault=" + fault}})
+	}
+	return all
+}
+
+// secretRemedy is where another secret comes from.
+func (v SourceRequest) secretRemedy() (remedy, bool) {
 	k := v.Source.Kind
-	switch v.Cause {
-	case causeMismatch:
-		return k.Secret != "", k.URLSigned || !k.Service && len(k.Settings) > 0
-	case causeMissing:
-		return k.Secret != "", false
+	switch {
+	case k.Secret == "", v.Cause != causeMismatch && v.Cause != causeMissing && !v.Source.Bereft, v.Challenge && v.editField() == settingVerifyToken:
+		return remedy{}, false
+	case k.Captured:
+		button := component.Button{Label: "Take the next secret", Icon: "key-round", Size: component.Small, Href: v.Source.Path + "/capture"}
+		return remedy{button, true}, !v.Source.Capturing && (v.Challenge || v.Cause == causeMismatch)
+	case v.Challenge && v.Cause == causeMissing:
+		return remedy{}, false
 	default:
-		return false, true
+		button := component.Button{Label: v.Source.changeText(), Icon: "refresh-cw", Size: component.Small, Href: v.Source.Path + "/rotate", Dialog: true}
+		return remedy{Button: button}, true
+	}
+}
+
+// editField is the setting that may have to be changed; "" for none.
+func (v SourceRequest) editField() string {
+	k := v.Source.Kind
+	own := !k.Service && len(k.Settings) > 0
+	switch {
+	case v.Challenge && k.has(settingVerifyToken):
+		return settingVerifyToken
+	case v.Challenge:
+		return ""
+	case v.Cause == causeMismatch && k.URLSigned:
+		return "public_url"
+	case (v.Cause == causeMismatch || v.Cause == causeMalformed) && own:
+		return k.Settings[0].Name
+	case v.Cause == causeTime && !v.ahead():
+		return "tolerance"
+	case v.Cause == gateway.CauseAddress:
+		return "allowed_ips"
+	case v.Cause == gateway.CauseReplay:
+		return "replay_guard"
+	default:
+		return ""
+	}
+}
+
+// fault is what the test console makes wrong to show the same refusal; "" where
+// it cannot.
+func (v SourceRequest) fault() string {
+	if v.Challenge || v.Source.Kind.Secret == "" || !v.Manages {
+		return ""
+	}
+	switch v.Cause {
+	case causeMissing:
+		return "unsigned"
+	case causeMismatch:
+		return "wrong_secret"
+	case causeTime:
+		return "old"
+	default:
+		return ""
 	}
 }

@@ -90,11 +90,32 @@ func TestSourcePageWaits(t *testing.T) {
 		t.Errorf("%s", d.Find("main").Text())
 	}
 	v.Requests = []page.RequestRow{{Href: "/x", Cause: "signature_missing", Detail: "No header.", At: noon}}
-	if d := drawn(t, page.SourcePage(v)); d.Find("#requests tbody tr").Length() != 1 || !strings.Contains(d.Find("#waiting").Text(), "none was accepted") {
+	v.Latest, v.Greeted = &v.Requests[0], true
+	d = drawn(t, page.SourcePage(v))
+	if d.Find("#requests tbody tr").Length() != 1 || !strings.Contains(d.Find("#waiting").Text(), "newest request was refused") {
 		t.Error("refused requests do not show while the first event is waited for")
 	}
-	v.Waiting, v.Requests = false, nil
-	if d := drawn(t, page.SourcePage(v)); d.Find("#waiting").Length() != 0 || d.Find("#numbers .stat").Length() != 4 || d.Find("#requests .empty").Length() != 1 {
+	if away := d.Find("#turned-away"); !strings.Contains(away.Text(), "No header.") || away.Find("a").AttrOr("href", "") != "/x" {
+		t.Errorf("what to do is not told: %s", words(away))
+	}
+	if n := d.Find("#waiting li[data-done]").Length(); n != 2 {
+		t.Errorf("after an answered handshake %d steps are done", n)
+	}
+	v.Latest = &page.RequestRow{Href: "/y", Cause: "handshake", At: noon} // it decides, whatever came before
+	if d := drawn(t, page.SourcePage(v)); d.Find("#turned-away").Length() != 0 || !strings.Contains(d.Find("#waiting").Text(), "handshake was answered") {
+		t.Error("an earlier refusal counts for more than the newest request")
+	}
+	v.Waiting, v.Requests, v.Latest = false, nil, nil
+	d = drawn(t, page.SourcePage(v))
+	if d.Find("details#steps:not([open]) li").Length() != 2 || d.Find(".head a[href*='/events?source=']").Length() != 1 {
+		t.Error("where the URL belongs, or where the events are, is told no more")
+	}
+	for _, part := range []string{"#requests", "#secrets", "#numbers"} {
+		if d.Find(part).AttrOr("data-live-refresh", "") != "events" {
+			t.Errorf("%s is not live", part)
+		}
+	}
+	if d.Find("#waiting").Length() != 0 || d.Find("#numbers .stat").Length() != 4 || d.Find("#requests .empty").Length() != 1 {
 		t.Error("a source with events still waits")
 	}
 	v.Cause = "duplicate"
@@ -188,5 +209,47 @@ func TestSourceQuestions(t *testing.T) {
 	}
 	if d := drawn(t, page.SourceRotateAsk(a)); d.Find("[data-left='60']").Length() != 1 || d.Find("#overlap option[selected]").AttrOr("value", "") != "24h" {
 		t.Errorf("%s", d.Text())
+	}
+}
+
+// A source without a secret says so wherever it stands.
+func TestSourceWithoutItsSecret(t *testing.T) {
+	t.Parallel()
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true}
+	v.Bereft = true
+	d := drawn(t, page.SourcePage(v))
+	if !strings.Contains(d.Find("h1").Text(), "Secret missing") || d.Find("#bereft a[href$='/rotate'][data-variant='primary']").Length() != 1 || d.Find("#protects .text-ok").Length() != 0 {
+		t.Errorf("%s", words(d.Find("main")))
+	}
+	list := page.Sources{Frame: framed(), Now: noon, Rows: []page.SourceRow{{SourceHead: v.SourceHead}}}
+	if row := words(drawn(t, page.SourcesPage(list)).Find("#sources tbody tr")); !strings.Contains(row, "Secret missing") || strings.Contains(row, "Active") {
+		t.Errorf("the list: %s", row)
+	}
+	ask := drawn(t, page.SourceRotateAsk(page.SourceAsk{Source: v.SourceHead, Now: noon}))
+	if ask.Find("select#overlap").Length() != 0 || ask.Find("[name='overlap']").Length() != 1 {
+		t.Error("it is asked for how long nothing is to be kept")
+	}
+}
+
+// The address to enter at the sender is the public one, where there is one.
+func TestSourceShowsItsPublicURL(t *testing.T) {
+	t.Parallel()
+	const public = "https://edge.example.com/hooks"
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true}
+	v.PublicURL = public
+	d := drawn(t, page.SourcePage(v))
+	if d.Find("#waiting .secret [data-copy]").AttrOr("data-copy", "") != public || !strings.Contains(words(d.Find("#waiting")), "Forwarded to "+v.URL) {
+		t.Errorf("%s", words(d.Find("#waiting")))
+	}
+	if d.Find(".head .secret").Length() != 0 {
+		t.Error("the address stands there twice")
+	}
+	v.Waiting = false
+	if got := drawn(t, page.SourcePage(v)).Find(".head .secret [data-copy]").AttrOr("data-copy", ""); got != public {
+		t.Errorf("the head has %q", got)
+	}
+	list := page.Sources{Frame: framed(), Now: noon, Rows: []page.SourceRow{{SourceHead: v.SourceHead}}}
+	if got := drawn(t, page.SourcesPage(list)).Find("#sources [data-copy]").AttrOr("data-copy", ""); got != public {
+		t.Errorf("the list has %q", got)
 	}
 }

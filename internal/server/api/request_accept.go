@@ -34,7 +34,7 @@ func (a *API) requestOf(ctx context.Context, who caller, in *requestPath) (sourc
 
 // acceptRequestBody says why a request is taken that is not proven.
 type acceptRequestBody struct {
-	Override *string `json:"override,omitempty" nullable:"true" maxLength:"500" example:"The provider has confirmed it by mail." doc:"Why the request is to be taken although the source's present secrets do not prove it. Left out: only a request that they prove is taken."`
+	Override *string `json:"override,omitempty" nullable:"true" maxLength:"500" example:"The provider has confirmed it by mail." doc:"Why the request is to be taken although the source's present secrets do not prove it, or although it may be a replay. Left out: only a request that is in no doubt is taken."`
 }
 
 func (a *API) acceptRequest(ctx context.Context, who caller, in *requestPath, body acceptRequestBody) (*objectReply[requestView], error) {

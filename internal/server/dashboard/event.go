@@ -37,6 +37,9 @@ type story struct {
 	earlier    bool
 	duplicates []gateway.Request
 	acts       []gateway.AuditEntry
+	// late is the request that it came in, where that was refused at first and
+	// accepted later; nil for all others, and where it is no longer kept.
+	late *gateway.Request
 	// unsent are who asked for it and did not want it.
 	unsent []decide.Unsent
 }
@@ -60,7 +63,7 @@ func showEvent(v *visit) error {
 		frame.Live = v.live()
 	}
 	view.Frame = frame
-	if view.Request, err = v.requestOf(event); err != nil {
+	if view.Request, err = v.requestOf(s); err != nil {
 		return err
 	}
 	return v.page(page.EventPage(view))
@@ -134,6 +137,9 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 	if s.duplicates, err = v.d.Store.EventRequests(v.ctx(), v.account(), event.ID, eventDuplicates+1); err != nil {
 		return s, err
 	}
+	if s.late, err = v.lateRequest(event); err != nil {
+		return s, err
+	}
 	if s.acts, err = v.d.Store.AuditOf(v.ctx(), v.account(), s.objects(), eventActs); err != nil {
 		return s, err
 	}
@@ -144,6 +150,9 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 // objects are the ids under which the audit log knows the event.
 func (s story) objects() []string {
 	ids := []string{s.ID.String()}
+	if s.late != nil {
+		ids = append(ids, s.late.ID.String())
+	}
 	for _, d := range s.deliveries {
 		ids = append(ids, d.ID.String())
 	}
@@ -218,6 +227,8 @@ func signatureView(s story) (state, text string) {
 	switch {
 	case s.source.Kind == gateway.SourceKindAPI:
 		return "verified", "API key"
+	case s.SecretID != nil && kindOf(s.source.Kind).Bare:
+		return "verified", "Secret matched"
 	case s.SecretID != nil:
 		return "verified", "Verified"
 	default:

@@ -8,6 +8,9 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
+// actAccept is what the audit log calls the late acceptance of a request.
+const actAccept = "request.accept"
+
 // acts are what people do to an event or a delivery, by what the audit log
 // calls it.
 var acts = map[string]struct {
@@ -30,6 +33,9 @@ func actSteps(s story) []page.EventStep {
 	}
 	var steps []page.EventStep
 	for _, entry := range s.acts {
+		if entry.Action == actAccept {
+			continue // it made the event: lateSteps tell of it
+		}
 		act, known := acts[entry.Action]
 		if !known {
 			act.icon, act.title = "user", component.Word(strings.ReplaceAll(entry.Action, ".", " "))

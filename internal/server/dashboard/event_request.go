@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -13,7 +14,8 @@ const eventSiblings = 50
 
 // requestOf is the request that an event came in, where that is kept by itself;
 // nil for all others.
-func (v *visit) requestOf(e gateway.Event) (*page.EventRequest, error) {
+func (v *visit) requestOf(story story) (*page.EventRequest, error) {
+	e := story.Event
 	if e.RequestID == nil {
 		return nil, nil
 	}
@@ -26,9 +28,7 @@ func (v *visit) requestOf(e gateway.Event) (*page.EventRequest, error) {
 		id := s.ID.String()
 		shown.Siblings = append(shown.Siblings, page.Sibling{ID: id, Type: s.Type, Href: v.at("events", id)})
 	}
-	if err := v.addLate(shown, e); err != nil {
-		return nil, err
-	}
+	v.addLate(shown, story)
 	if len(siblings) > 1 && e.PayloadDeletedAt == nil {
 		shown.Whole = v.at("events", e.ID.String(), "request")
 	}
@@ -40,18 +40,30 @@ func (v *visit) requestOf(e gateway.Event) (*page.EventRequest, error) {
 const lateAfter = 10 * time.Second
 
 // addLate adds the request that was refused at first, if it was.
-func (v *visit) addLate(shown *page.EventRequest, e gateway.Event) error {
+func (v *visit) addLate(shown *page.EventRequest, s story) {
+	if s.late == nil { // it was never refused, or newer ones have pushed it out
+		shown.Late = s.ID.Time().Sub(s.RequestID.Time()) > lateAfter
+		return
+	}
+	shown.Late, shown.LateCause = true, strings.ToLower(kindOf(s.source.Kind).CauseWord(s.late.Cause))
+	shown.LateHref = v.at("sources", s.SourceID.String(), "requests", s.late.ID.String())
+}
+
+// lateRequest is the request that an event came in, where it was refused at
+// first; nil where it was not, or is no longer kept.
+func (v *visit) lateRequest(e gateway.Event) (*gateway.Request, error) {
+	if e.RequestID == nil {
+		return nil, nil
+	}
 	r, err := v.d.Store.Request(v.ctx(), v.account(), e.SourceID, *e.RequestID)
 	switch {
 	case err == nil:
-		shown.Late, shown.LateCause = true, r.Cause
-		shown.LateHref = v.at("sources", e.SourceID.String(), "requests", e.RequestID.String())
-	case !isMissing(err) && !errors.Is(err, gateway.ErrExpired):
-		return err
-	default: // it was never refused, or newer ones have pushed it out
-		shown.Late = e.ID.Time().Sub(e.RequestID.Time()) > lateAfter
+		return &r, nil
+	case isMissing(err), errors.Is(err, gateway.ErrExpired):
+		return nil, nil
+	default:
+		return nil, err
 	}
-	return nil
 }
 
 // wholeRequest sends the bytes of the request that an event came in with others.

@@ -14,7 +14,11 @@ import (
 // steps tell everything that happened to an event, in the order of time, and
 // then what is still to come.
 func (v *visit) steps(s story) []page.EventStep {
-	steps := []page.EventStep{received(s), verified(s)}
+	steps := []page.EventStep{received(s)}
+	if s.late != nil {
+		steps = append(steps, v.lateSteps(s)...)
+	}
+	steps = append(steps, verified(s))
 	steps = append(steps, decided(s)...)
 	steps = append(steps, v.attemptSteps(s)...)
 	steps = append(steps, v.duplicateSteps(s)...)
@@ -23,7 +27,7 @@ func (v *visit) steps(s story) []page.EventStep {
 	steps = append(steps, failoverSteps(s)...)
 	slices.SortStableFunc(steps, func(a, b page.EventStep) int { return a.At.Compare(b.At) })
 	for i := range steps {
-		steps[i].Time = distance(s.ID.Time(), steps[i].At, i == 0)
+		steps[i].Time = distance(steps[0].At, steps[i].At, i == 0)
 	}
 	return append(steps, plannedSteps(s, v.now())...)
 }
@@ -58,7 +62,36 @@ func received(s story) page.EventStep {
 	if agent := gateway.DecodeHeaders(s.body.Headers).Get("User-Agent"); agent != "" {
 		note += " · " + component.Shorten(agent, longNote)
 	}
-	return stepOf(s.ID.Time(), component.ToneOK, "arrow-down-to-line", title, note)
+	return stepOf(s.arrived(), component.ToneOK, "arrow-down-to-line", title, note)
+}
+
+// arrived is when it came in. One that was accepted late had come before it was
+// an event.
+func (s story) arrived() time.Time {
+	if s.late != nil {
+		return s.late.ID.Time()
+	}
+	return s.ID.Time()
+}
+
+// lateSteps tell why it was refused at first, and who accepted it later.
+func (v *visit) lateSteps(s story) []page.EventStep {
+	step := stepOf(s.late.ID.Time(), component.ToneBad, "shield-x", "Refused: "+strings.ToLower(kindOf(s.source.Kind).CauseWord(s.late.Cause)), s.late.Detail)
+	if !s.source.Deleted {
+		step.Href, step.Label = v.at("sources", s.SourceID.String(), "requests", s.late.ID.String()), "Show the request"
+	}
+	steps := []page.EventStep{step}
+	for _, entry := range s.acts {
+		if entry.Action != actAccept {
+			continue
+		}
+		note := "By " + actorName(entry) + "."
+		if entry.Detail != "" {
+			note += " The reason: " + entry.Detail
+		}
+		steps = append(steps, stepOf(s.ID.Time(), component.ToneOK, "check", "Accepted late", note))
+	}
+	return steps
 }
 
 // longNote is how much of a text from outside a step shows, in characters.
@@ -69,8 +102,12 @@ func verified(s story) page.EventStep {
 	switch {
 	case s.source.Kind == gateway.SourceKindAPI:
 		return stepOf(at, component.ToneOK, "shield-check", "API key accepted", "")
+	case s.SecretID != nil && kindOf(s.source.Kind).Bare:
+		return stepOf(at, component.ToneOK, "shield-check", "Secret matched", "It is the secret "+s.SecretID.String()+" of "+s.source.Name+".")
 	case s.SecretID != nil:
 		return stepOf(at, component.ToneOK, "shield-check", "Signature verified", "With the secret "+s.SecretID.String()+" of "+s.source.Name+".")
+	case s.late != nil:
+		return stepOf(at, "", "shield-alert", "Not verified", "Who accepted it has vouched for it.")
 	default:
 		return stepOf(at, "", "shield-alert", "Not verified", "Nothing tells who sent it.")
 	}

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -54,16 +55,41 @@ func (v *visit) postedSource() (gateway.Source, form, error) {
 // signed, so that the secret part is for managers alone.
 func (v *visit) sourceHead(s gateway.Source) page.SourceHead {
 	h := page.SourceHead{
-		ID: s.ID, Path: v.at("sources", s.ID.String()), Name: s.Name, Kind: kindOf(s.Kind), State: s.State,
-		URL: v.d.BaseURL + gateway.IngestPath + s.Token,
+		ID: s.ID, Path: v.at("sources", s.ID.String()), Name: s.Name, Kind: kindOfSource(s), State: s.State,
+		URL: v.d.BaseURL + gateway.IngestPath + s.Token, PublicURL: choicesOf(s.Settings)[settings.PublicURL],
+		Capturing: s.CaptureUntil != nil && s.CaptureUntil.After(v.now()),
 	}
 	switch {
 	case s.Kind == gateway.SourceKindAPI:
 		h.URL = v.d.BaseURL + apiEventsPath
 	case !v.manages():
 		h.URL, h.Hidden = v.d.BaseURL+gateway.IngestPath+"…", true
+		h.PublicURL = hiddenURL(h.PublicURL)
 	}
 	return h
+}
+
+// hiddenURL is as much of a public URL as is no secret: its host.
+func hiddenURL(public string) string {
+	address, err := url.Parse(public)
+	if public == "" || err != nil {
+		return ""
+	}
+	return address.Scheme + "://" + address.Host + "/…"
+}
+
+// wholeHead is sourceHead with whether it lacks a secret.
+func (v *visit) wholeHead(s gateway.Source) (page.SourceHead, error) {
+	having, err := v.d.Store.SourcesWithSecret(v.ctx(), v.account(), []gateway.SourceID{s.ID})
+	h := v.sourceHead(s)
+	h.Bereft = bereft(h, having[s.ID])
+	return h, err
+}
+
+// bereft tells that a source can prove nothing: it has no secret, and waits for
+// none that its provider sends.
+func bereft(h page.SourceHead, hasSecret bool) bool {
+	return h.Kind.Secret != "" && !hasSecret && !h.Capturing
 }
 
 // showSource is the page of one source.
@@ -77,8 +103,12 @@ func showSource(v *visit) error {
 		return err
 	}
 	frame.Live = v.liveOfSource(s.ID)
+	head, err := v.wholeHead(s)
+	if err != nil {
+		return err
+	}
 	view := page.Source{
-		Frame: frame, SourceHead: v.sourceHead(s), Now: v.now(), CreatedAt: s.CreatedAt, UID: valueOf(s.UID),
+		Frame: frame, SourceHead: head, Now: v.now(), CreatedAt: s.CreatedAt, UID: valueOf(s.UID),
 		Settings: settingFacts(s, v.manages()), Protects: protects(s), Manages: v.manages(),
 	}
 	if view.Counts, err = v.sourceCounts(s.ID); err != nil {
@@ -90,6 +120,11 @@ func showSource(v *visit) error {
 	}
 	if err := v.addRequests(&view, s); err != nil {
 		return err
+	}
+	if view.Waiting {
+		if err := v.addLatest(&view, s); err != nil {
+			return err
+		}
 	}
 	return v.page(page.SourcePage(view))
 }

@@ -80,6 +80,10 @@ func deleteSource(v *visit) error {
 // rotateQuestion asks for the new secret, and tells of one in its overlap.
 func (v *visit) rotateQuestion(s gateway.Source) (page.SourceAsk, error) {
 	ask := v.sourceQuestion(s)
+	var err error
+	if ask.Source, err = v.wholeHead(s); err != nil {
+		return ask, err
+	}
 	if ask.Source.Kind.Secret == "" {
 		return ask, &Refusal{Status: http.StatusConflict, Title: "This source has no secret", Text: "Its kind is not signed."}
 	}

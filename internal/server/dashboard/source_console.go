@@ -12,6 +12,7 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/layout"
 	"github.com/rowlock/rowlock/web/page"
@@ -26,7 +27,11 @@ func showTestConsole(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.testConsole(http.StatusOK, s, page.SourceConsole{}, "")
+	shown := page.SourceConsole{Chosen: map[string]string{}}
+	if fault := accept.Fault(v.QueryParam(page.ConsoleFault)); slices.Contains(accept.Faults, fault) {
+		shown.Chosen[page.ConsoleFault] = string(fault)
+	}
+	return v.testConsole(http.StatusOK, s, shown, "")
 }
 
 // tryTestConsole tries what the form says, and shows it again with what happened.
@@ -43,7 +48,9 @@ func tryTestConsole(v *visit) error {
 	if f.ok() {
 		tried, err := v.d.Accept.Try(v.ctx(), v.account(), v.actor(), s.ID, trial)
 		if err == nil {
-			shown.Tried = v.consoleTried(s, trial.Fault, tried)
+			if shown.Tried, err = v.consoleTried(s, trial.Fault, tried); err != nil {
+				return err
+			}
 		} else if !f.take(err, consoleFields, nil) {
 			return err
 		}
@@ -77,7 +84,10 @@ func (v *visit) testConsole(status int, s gateway.Source, shown page.SourceConso
 	for _, fault := range sample.Faults {
 		shown.Faults = append(shown.Faults, string(fault))
 	}
-	shown.Source, shown.Protects, shown.CheckOnly = v.sourceHead(s), protects(s), sample.CheckOnly
+	if shown.Source, err = v.wholeHead(s); err != nil {
+		return err
+	}
+	shown.Protects, shown.CheckOnly = protects(s), sample.CheckOnly
 	return v.render(status, page.SourceConsolePage(shown))
 }
 
@@ -130,7 +140,7 @@ func digest(headers, body string) string {
 }
 
 // consoleTried is what came of a trial, for its page.
-func (v *visit) consoleTried(s gateway.Source, fault accept.Fault, t accept.Tried) *page.ConsoleTrial {
+func (v *visit) consoleTried(s gateway.Source, fault accept.Fault, t accept.Tried) (*page.ConsoleTrial, error) {
 	shown := &page.ConsoleTrial{
 		Sent: t.Sent, Fault: string(fault), Method: t.Request.Method, URL: t.Request.URL,
 		Headers: page.HeaderList(gateway.EncodeHeaders(t.Request.Header)), Body: t.Request.Body,
@@ -146,11 +156,12 @@ func (v *visit) consoleTried(s gateway.Source, fault accept.Fault, t accept.Trie
 	if t.Refused != nil {
 		why := problem.From(t.Refused)
 		shown.Cause, shown.Detail, shown.Status, shown.Answer = string(why.Code), why.Detail, why.Status, ""
-		shown.RequestsHref = v.at("sources", s.ID.String()) + "?" + paramCause + "=" + shown.Cause
 		if errors.Is(t.Refused, gateway.ErrRateLimited) {
 			shown.Detail = t.Refused.Error()
 		}
-		return shown
+		var err error
+		shown.RequestHref, err = v.refusedJustNow(s, shown.Cause, t.Sent)
+		return shown, err
 	}
 	if t.Verified.Handshake != nil {
 		shown.Handshake = t.Verified.Handshake.Detail
@@ -163,5 +174,19 @@ func (v *visit) consoleTried(s gateway.Source, fault accept.Fault, t accept.Trie
 		shown.Events = append(shown.Events, event)
 	}
 	shown.More = len(t.Events) - len(shown.Events)
-	return shown
+	return shown, nil
+}
+
+// refusedJustNow leads to the newest request that was refused for a cause; to
+// the source where it is not kept, as one above its rate.
+func (v *visit) refusedJustNow(s gateway.Source, cause string, sent bool) (string, error) {
+	at := v.at("sources", s.ID.String())
+	if !sent {
+		return at, nil
+	}
+	newest, err := v.d.Store.RequestLines(v.ctx(), v.account(), s.ID, cause, store.Page[gateway.RequestID]{Limit: 1})
+	if err != nil || len(newest) == 0 {
+		return at, err
+	}
+	return v.atRequest(s, newest[0].ID), nil
 }

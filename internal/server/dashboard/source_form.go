@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/web/layout"
@@ -18,6 +19,10 @@ const (
 	fieldLater    = "later"
 	fieldOverlap  = "overlap"
 	fieldSettings = "settings"
+	// fieldGenerate asks for a secret that is made up.
+	fieldGenerate = "generate"
+	// paramField leads to one of the fields.
+	paramField = "field"
 )
 
 // showNewSource asks for the kind of a new source, and then for the rest.
@@ -68,6 +73,9 @@ func addSource(v *visit) error {
 	if _, ok := signature.Lookup(kind); !ok {
 		return v.redirect(v.at("sources", "new"))
 	}
+	if f.checked(fieldGenerate) {
+		return v.generatedSecret(f, kind)
+	}
 	if f.ok() {
 		made, err := v.d.Sources.Create(v.ctx(), v.account(), v.actor(), newSource(f, kind))
 		if err == nil {
@@ -85,6 +93,20 @@ func addSource(v *visit) error {
 	return v.invalid(page.SourceFormPage(view))
 }
 
+// generatedSecret shows the form again with a secret that was made up, where
+// the operator would have to make one up.
+func (v *visit) generatedSecret(f form, kind string) error {
+	view, err := v.sourceForm("Add source", kind)
+	if err != nil {
+		return err
+	}
+	view.Chosen = chosenOf(f, view.Kind)
+	if view.Kind.MadeUp {
+		view.Generated = secret.NewToken("")
+	}
+	return v.page(page.SourceFormPage(view))
+}
+
 // newSource is what the use case takes of the form.
 func newSource(f form, kind string) source.Input {
 	words := kindOf(kind)
@@ -95,24 +117,11 @@ func newSource(f form, kind string) source.Input {
 	switch pasted := f.raw(fieldSecret); {
 	case words.Secret == "", words.Captured && pasted == "":
 	case pasted == "" && words.SecretAfter && f.checked(fieldLater):
-		in.Secret = new(unknownSecret(kind)) // nobody knows it: until it is changed, everything is refused
+		in.Later = true
 	default:
 		in.Secret = &pasted
 	}
 	return in
-}
-
-// unknownSecret is a secret that the kind takes and nobody knows.
-func unknownSecret(kind string) string {
-	scheme, ok := signature.Lookup(kind)
-	if !ok {
-		return signature.NewSecret()
-	}
-	made := signature.NewSecret()
-	if _, err := scheme.CheckSecret(made); err != nil {
-		made, _ = scheme.NewPair()
-	}
-	return made
 }
 
 func showEditSource(v *visit) error {
@@ -124,7 +133,7 @@ func showEditSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view.Chosen = choicesOf(s.Settings)
+	view.Chosen, view.Unfold = choicesOf(s.Settings), v.QueryParam(paramField) != ""
 	view.Chosen[fieldName], view.Chosen[fieldUID] = s.Name, valueOf(s.UID)
 	return v.page(page.SourceFormPage(view))
 }

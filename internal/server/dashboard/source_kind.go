@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,13 +28,32 @@ func kindOf(kind string) page.SourceKind {
 	i := scheme.Info()
 	words := page.SourceKind{
 		Kind: i.Kind, Name: i.Name, Summary: i.Summary, Service: i.Service(), Docs: i.Docs,
-		Secret: i.Secret.Name, SecretFrom: i.Secret.From, SecretAfter: i.Secret.After, Public: i.Secret.Public, Captured: i.Secret.Captured,
-		Timed: i.Timed, Tolerance: toleranceText(i.Tolerance), URLSigned: i.URLSigned, BodyOpen: i.BodyOpen, Batch: i.Batch,
+		Secret: i.Secret.Name, SecretFrom: i.Secret.From, SecretAfter: i.Secret.After, Public: i.Secret.Public,
+		Captured: i.Secret.Captured, Back: i.Secret.Back, MadeUp: i.Secret.MadeUp,
+		Timed: i.Timed, Tolerance: toleranceText(i.Tolerance), URLSigned: i.URLSigned, BodyOpen: i.BodyOpen, Bare: i.Bare, Batch: i.Batch,
 		Paste: i.Steps, Key: i.Key.From, KeyScope: i.Key.Scope, KeySigned: i.Key.Signed,
 		Answer: i.Answer, Retries: i.Retries, Notes: i.Notes,
 	}
 	for _, s := range i.Settings {
 		words.Settings = append(words.Settings, page.KindSetting(s))
+	}
+	return words
+}
+
+// kindOfSource is kindOf under the settings of a source, where these say what
+// is signed and by what repeats are known.
+func kindOfSource(s gateway.Source) page.SourceKind {
+	words, chosen := kindOf(s.Kind), choicesOf(s.Settings)
+	has := func(name string) bool {
+		return slices.ContainsFunc(words.Settings, func(own page.KindSetting) bool { return own.Name == name })
+	}
+	if has("id_header") {
+		words.Key, words.Keyless = "the header "+chosen["id_header"], chosen["id_header"] == ""
+	}
+	if has("signed") {
+		words.Timed = chosen["timestamp_header"] != ""
+		words.URLSigned = strings.Contains(chosen["signed"], "{url}")
+		words.KeySigned = strings.Contains(chosen["signed"], "{id}")
 	}
 	return words
 }

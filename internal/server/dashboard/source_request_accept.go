@@ -66,7 +66,7 @@ func acceptRequest(v *visit) error {
 		return v.done(v.atRequest(s, r.ID), "Accepted. Its event is decided and delivered as any other.")
 	}
 	if _, ok := errors.AsType[*signature.Refusal](err); ok {
-		f.wrong(fieldReason, "Give a reason: the present secrets do not prove this request.")
+		f.wrong(fieldReason, "Give a reason: this request is in doubt.")
 		return v.acceptQuestion(http.StatusUnprocessableEntity, s, r, f.text(fieldReason), f.errors)
 	}
 	if f.take(err, map[string]string{fieldReason: fieldReason}, nil) {
@@ -78,8 +78,10 @@ func acceptRequest(v *visit) error {
 // refusedRequest leads back to a request that cannot be accepted.
 func (v *visit) refusedRequest(s gateway.Source, id gateway.RequestID, err error) error {
 	switch {
+	case errors.Is(err, gateway.ErrNoEvent):
+		return v.refused(v.atRequest(s, id), "This request asked for an answer, and can be no event.")
 	case errors.Is(err, gateway.ErrAlreadyAccepted):
-		return v.refused(v.atRequest(s, id), "This request is an event already, or is none that could be one.")
+		return v.refused(v.atRequest(s, id), "This request is an event already, or repeats one.")
 	case errors.Is(err, gateway.ErrRequestCut):
 		return v.refused(v.atRequest(s, id), "Only a part of this request was kept. Have the sender send it again.")
 	default:

@@ -127,7 +127,7 @@ func chosenOf(f form, kind page.SourceKind) map[string]string {
 
 // settingFacts are a source's settings in words, for who may change them or not.
 func settingFacts(s gateway.Source, manages bool) []page.Fact {
-	chosen, kind := choicesOf(s.Settings), kindOf(s.Kind)
+	chosen, kind := choicesOf(s.Settings), kindOfSource(s)
 	var facts []page.Fact
 	for _, own := range kind.Settings {
 		value := chosen[own.Name]
@@ -154,6 +154,9 @@ func settingFacts(s gateway.Source, manages bool) []page.Fact {
 		{settings.ReplayGuard, "Replay guard", "", false},
 	} {
 		if value := chosen[common.name]; value != "" {
+			if !manages && s.Token != "" {
+				value = strings.ReplaceAll(value, s.Token, "…") // who may only look does not learn the ingest URL from it
+			}
 			facts = append(facts, page.Fact{Name: common.label, Value: strings.ReplaceAll(value, "\n", ", ") + common.unit, Code: common.code})
 		}
 	}
@@ -172,7 +175,7 @@ func (f form) takeSource(err error, kind page.SourceKind) bool {
 				message = rateWanted
 			}
 			f.wrong(field, message)
-			fields[fieldSettings] = field
+			fields[fieldSettings] = field // told already: take adds nothing
 		}
 	}
 	return f.take(err, fields, sourceSentences)

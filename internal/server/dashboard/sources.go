@@ -28,8 +28,14 @@ func showSources(v *visit) error {
 	if err != nil {
 		return err
 	}
+	having, err := v.d.Store.SourcesWithSecret(v.ctx(), v.account(), ids)
+	if err != nil {
+		return err
+	}
 	for _, s := range sources {
-		view.Rows = append(view.Rows, page.SourceRow{SourceHead: v.sourceHead(s), Counts: countsOf(counts[s.ID])})
+		row := page.SourceRow{SourceHead: v.sourceHead(s), Counts: countsOf(counts[s.ID])}
+		row.Bereft = bereft(row.SourceHead, having[s.ID])
+		view.Rows = append(view.Rows, row)
 	}
 	return v.page(page.SourcesPage(view))
 }

@@ -36,6 +36,7 @@ const (
 	SecretEndless    Code = "secret_has_no_end"
 	LimitReached     Code = "limit_reached"
 
+	NotAnEvent        Code = "not_an_event"
 	AlreadyAccepted   Code = "already_accepted"
 	RequestCut        Code = "request_cut"
 	NotProven         Code = "not_proven"
@@ -82,17 +83,27 @@ type Meaning struct {
 	Advice string
 }
 
+// Ingest tells that it is an answer to the senders of events alone.
+func (m Meaning) Ingest() bool {
+	switch m.Code {
+	case SigMissing, SigMalformed, SigTimestamp, SigMismatch, AddressNotAllowed, BodyReplayed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Meanings is every code, by status, for answers and for the documentation.
 var Meanings = []Meaning{
 	{InvalidJSON, http.StatusBadRequest, "The body is not JSON", "Send one JSON object, in UTF-8."},
 	{BadRequest, http.StatusBadRequest, "The request cannot be read", "Check what stands between you and the server: the request did not arrive whole."},
 	{Unauthorized, http.StatusUnauthorized, "No valid API key", "Send Authorization: Bearer rk_… with a key that has neither ended nor been revoked."},
-	{SigMissing, http.StatusUnauthorized, "The signature is missing", "Ingest only. Check that the provider signs, and that no proxy removes the header."},
-	{SigMalformed, http.StatusUnauthorized, "The signature cannot be read", "Ingest only. Check that the source's kind is the provider's."},
-	{SigTimestamp, http.StatusUnauthorized, "The signed time is out of range", "Ingest only. Check the sender's clock, or widen the source's tolerance."},
-	{SigMismatch, http.StatusUnauthorized, "The signature does not match", "Ingest only. Check the source's secret, and that no proxy changes the body."},
+	{SigMissing, http.StatusUnauthorized, "The signature is missing", "Check that the provider signs, and that no proxy removes the header."},
+	{SigMalformed, http.StatusUnauthorized, "The signature cannot be read", "Check that the source's kind is the provider's."},
+	{SigTimestamp, http.StatusUnauthorized, "The signed time is out of range", "Check the sender's clock, or widen the source's tolerance."},
+	{SigMismatch, http.StatusUnauthorized, "The signature does not match", "Check the source's secret, and that no proxy changes the body."},
 	{ScopeMissing, http.StatusForbidden, "The API key lacks a scope", "Use a key with the scope that the operation names."},
-	{AddressNotAllowed, http.StatusForbidden, "The sender's address is not allowed", "Ingest only. Add the address to those of the source, or send from one of them."},
+	{AddressNotAllowed, http.StatusForbidden, "The sender's address is not allowed", "Add the address to those of the source, or send from one of them."},
 	{NotFound, http.StatusNotFound, "Not found", "Check the path and the id, and that the key belongs to the object's account."},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed", "The Allow header lists the methods of this path."},
 	{RequestTimeout, http.StatusRequestTimeout, "The body did not arrive in time", "Send it again, faster."},
@@ -100,10 +111,11 @@ var Meanings = []Meaning{
 	{NameTaken, http.StatusConflict, "The name is taken", "An event type of this name is declared already: change it, or choose another name."},
 	{EmailTaken, http.StatusConflict, "The address is taken", "Another user has this address."},
 	{BuiltIn, http.StatusConflict, "Built in", "The object is part of the product: it can be read, and nothing else."},
-	{AlreadyAccepted, http.StatusConflict, "Already taken in", "The request is an event already, or is none that could be one."},
+	{NotAnEvent, http.StatusConflict, "The request is no event", "It asked for an answer, or offered a secret. Mend what it was refused for, and have the provider send it again."},
+	{AlreadyAccepted, http.StatusConflict, "Already taken in", "The request is an event already, or repeats one."},
 	{RequestCut, http.StatusConflict, "The request was not kept whole", "Its body was longer than what is kept of a refused request. Have the provider send it again."},
 	{NotProven, http.StatusConflict, "The request is still not proven", "Mend the source's secret and try again, or give a reason in override."},
-	{BodyReplayed, http.StatusConflict, "The body was taken in before", "Ingest only. The source refuses a body that it has seen within its replay_guard, under whatever id."},
+	{BodyReplayed, http.StatusConflict, "The body was taken in before", "The source refuses a body that it has seen within its replay_guard, under whatever id."},
 	{DeliveryInFlight, http.StatusConflict, "The delivery is being sent", "Wait for the end of the attempt."},
 	{DeliveryChanged, http.StatusConflict, "The delivery has changed", "Read it again: it is no longer in the state that you saw."},
 	{AttemptsUsedUp, http.StatusConflict, "The attempts are used up", "The delivery has had as many attempts as one can have."},

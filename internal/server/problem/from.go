@@ -53,6 +53,7 @@ var bySentinel = []struct {
 	{gateway.ErrSecretEnded, SecretEnded},
 	{gateway.ErrSecretEndless, SecretEndless},
 	{gateway.ErrLimitReached, LimitReached},
+	{gateway.ErrNoEvent, NotAnEvent},
 	{gateway.ErrAlreadyAccepted, AlreadyAccepted},
 	{gateway.ErrRequestCut, RequestCut},
 	{gateway.ErrBodyReplayed, BodyReplayed},

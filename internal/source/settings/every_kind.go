@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/signature"
 )
 
 const (
@@ -90,6 +92,17 @@ func publicURL(value json.RawMessage) (string, error) {
 		return "", errURL
 	}
 	return text, nil
+}
+
+var errURLQuery = errors.New("has a query, which would be signed in place of the one that each request comes with, and this kind sends GET requests that say all in theirs: leave it out")
+
+// checkURL tells whether a kind can have a public address. One with a query is
+// signed as it is, whatever path and query a request comes with.
+func checkURL(kind *signature.Info, address string) error {
+	if kind.URLSigned && slices.Contains(kind.Methods, http.MethodGet) && strings.Contains(address, "?") {
+		return errURLQuery
+	}
+	return nil
 }
 
 // cannotBeSent tells of what no request's address has: a fragment, white space,

@@ -53,6 +53,22 @@ func networks(texts ...string) []netip.Prefix {
 	return all
 }
 
+// A query in the public address stands for that of every request. Where GET
+// requests carry what they are about in theirs, one signature would do for all.
+func TestPublicURLWithAQuery(t *testing.T) {
+	t.Parallel()
+	for kind, ok := range map[string]bool{"twilio": false, "hubspot": false, "square": true, "meta": true, "github": true} {
+		scheme, _ := signature.Lookup(kind)
+		if err := settings.Check(scheme, json.RawMessage(`{"public_url":"https://a.example/in"}`)); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		err := settings.Check(scheme, json.RawMessage(`{"public_url":"https://a.example/in?b"}`))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), `"public_url" has a query`) {
+			t.Errorf("%s with a query: %v, want ok %v", kind, err, ok)
+		}
+	}
+}
+
 // A setting that says what cannot be is refused, with its name and what it
 // should say, and never taken for none: none would let everybody in.
 func TestCommonSettingsRefuse(t *testing.T) {

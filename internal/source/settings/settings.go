@@ -36,19 +36,25 @@ type Chosen struct {
 
 // Split reads the settings of a source: a JSON object, or nothing. The members
 // that every kind has are read; the others are the scheme's own, left in
-// Scheme.Raw as they came. The error is a gateway.InvalidError.
+// Scheme.Raw as they came. The errors are gateway.InvalidErrors, joined.
 func Split(raw json.RawMessage) (Chosen, error) {
-	var chosen Chosen
+	chosen, faults, err := split(raw)
+	return chosen, errors.Join(append(faults, err)...)
+}
+
+// split is Split with what is wrong about single settings apart: the others can
+// be looked at all the same.
+func split(raw json.RawMessage) (chosen Chosen, faults []error, err error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
-		return chosen, nil
+		return chosen, nil, nil
 	}
 	if len(raw) > maxSize {
-		return chosen, gateway.Invalid("settings", "want at most %d bytes", maxSize)
+		return chosen, nil, gateway.Invalid("settings", "want at most %d bytes", maxSize)
 	}
 	members, err := membersOf(raw)
 	if err != nil {
-		return chosen, err
+		return chosen, nil, err
 	}
 	own := members[:0]
 	seen := map[string]bool{}
@@ -59,37 +65,56 @@ func Split(raw json.RawMessage) (Chosen, error) {
 			own = append(own, m)
 			continue
 		case seen[m.name]:
-			return chosen, gateway.Invalid("settings", "%q is given twice", m.name)
+			return chosen, nil, gateway.Invalid("settings", "%q is given twice", m.name)
 		}
 		seen[m.name] = true
 		if string(m.value) == "null" {
 			continue
 		}
 		if err := read(&chosen, m.value); err != nil {
-			return chosen, gateway.Invalid("settings", "%q %s", m.name, err)
+			faults = append(faults, gateway.Invalid("settings", "%q %s", m.name, err))
 		}
 	}
 	chosen.Scheme.Raw = objectOf(own)
-	return chosen, nil
+	return chosen, faults, nil
 }
 
 // Check tells whether a source of the scheme may be saved with these settings.
-// The error is a gateway.InvalidError.
+// All that is wrong is told at once: the errors are gateway.InvalidErrors,
+// joined.
 func Check(scheme signature.Scheme, raw json.RawMessage) error {
-	chosen, err := Split(raw)
+	chosen, faults, err := split(raw)
 	if err != nil {
 		return err
 	}
-	if err := scheme.CheckSettings(chosen.Scheme.Raw); err != nil {
-		return gateway.Invalid("settings", "%s", err)
+	faults = append(faults, invalid(scheme.CheckSettings(chosen.Scheme.Raw))...)
+	if err := checkURL(scheme.Info(), chosen.PublicURL); err != nil {
+		faults = append(faults, gateway.Invalid("settings", "%q %s", PublicURL, err))
 	}
 	for _, m := range membersOrNone(chosen.Scheme.Raw) {
 		var text string
 		if json.Unmarshal(m.value, &text) == nil && text == gateway.Redacted {
-			return gateway.Invalid("settings", "%q is what stands for a value that you may not read: give the value", m.name)
+			faults = append(faults, gateway.Invalid("settings", "%q is what stands for a value that you may not read: give the value", m.name))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
+}
+
+// invalid are the faults that a scheme found, which may be joined, each by
+// itself.
+func invalid(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, several := err.(interface{ Unwrap() []error })
+	if !several {
+		return []error{gateway.Invalid("settings", "%s", err)}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, invalid(one)...)
+	}
+	return all
 }
 
 // member is one name and value of a JSON object. Unlike in a map, their order

@@ -120,10 +120,10 @@ func TestAMessageIsDeliveredOnce(t *testing.T) {
 			b.wantStatus(t, gateway.EventProcessed, ids[0])
 			b.wantStatus(t, gateway.EventDuplicateFact, ids[1])
 			b.wantStatus(t, gateway.EventStaleFact, ids[2])
-			if got, want := b.event(t, ids[1]).Decision, "delivered was told of m1 before"; got != want {
+			if got, want := b.event(t, ids[1]).Decision, "that m1 is delivered was told before"; got != want {
 				t.Errorf("of B it says %q", got)
 			}
-			if got, want := b.event(t, ids[2]).Decision, "m1 is delivered for good, as "+ids[0].String()+" said: failed comes too late"; got != want {
+			if got, want := b.event(t, ids[2]).Decision, "the last word on m1 is delivered, by "+ids[0].String()+": failed comes too late"; got != want {
 				t.Errorf("of C it says %q", got)
 			}
 			if f := b.fact(t, source, "m1"); f.State != "delivered" || !f.Terminal || f.EventID != ids[0] || len(f.Seen) != 1 {
@@ -165,7 +165,7 @@ func TestStatesDoNotGoBack(t *testing.T) {
 	ids := b.come(t, source, report("m1", "sent"), report("m1", "queued"), report("m1", "bounced"), report("m1", "delivered"))
 	b.process(t, ids...)
 	b.wantTold(t, "message.sent", "message.bounced", "message.delivered")
-	if e := b.event(t, ids[1]); e.Status != gateway.EventStaleFact || e.Decision != "m1 is sent already, as "+ids[0].String()+" said: queued comes before that" {
+	if e := b.event(t, ids[1]); e.Status != gateway.EventStaleFact || e.Decision != "the state of m1 is sent, by "+ids[0].String()+": queued comes before that" {
 		t.Errorf("%s, %q", e.Status, e.Decision)
 	}
 }

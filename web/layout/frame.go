@@ -76,6 +76,7 @@ const (
 	SectionEvents     = "events"
 	SectionFailures   = "failures"
 	SectionSources    = "sources"
+	SectionFacts      = "facts"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
@@ -111,6 +112,7 @@ func (f Frame) navigation() []group {
 			}},
 			group{"Receive", []entry{
 				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
+				{SectionFacts, "Facts", "bookmark", at + "/facts", "a"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},

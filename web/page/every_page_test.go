@@ -48,6 +48,7 @@ var everyPage = map[string]drawing{
 	"EndpointsPage":          of(page.EndpointsPage),
 	"EventPage":              of(page.EventPage),
 	"EventsPage":             of(page.EventsPage),
+	"FactsPage":              of(page.FactsPage),
 	"FailedListPage":         of(page.FailedListPage),
 	"FailuresPage":           of(page.FailuresPage),
 	"FilterTried":            of(page.FilterTried),
@@ -86,7 +87,9 @@ var everyPage = map[string]drawing{
 	"SourcePage":             of(page.SourcePage),
 	"SourceRequestPage":      of(page.SourceRequestPage),
 	"SourceRotateAsk":        of(page.SourceRotateAsk),
+	"SourceRulePage":         of(page.SourceRulePage),
 	"SourcesPage":            of(page.SourcesPage),
+	"SubjectFactPage":        of(page.SubjectFactPage),
 	"TestAsk":                of(page.TestAsk),
 }
 

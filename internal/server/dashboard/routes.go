@@ -55,6 +55,8 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addEventRoutes(r)
 	addFailureRoutes(r)
 	addSourceRoutes(r)
+	addFactRoutes(r)
+	addRuleRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
 	addSettingsRoutes(r)

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,8 +37,8 @@ func TestFactsPage(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", query, got, want)
 		}
 	}
-	w.get(w.home + "/facts?subject=m9").wantText("#facts h2, #facts h3", "No fact matches")
-	fact := w.get(w.get(w.home + "/facts?subject=m1").Find("#facts tbody a.cell").AttrOr("href", ""))
+	w.get(w.home+"/facts?subject=m9").wantText("#facts h2, #facts h3", "No fact matches")
+	fact := w.get(w.get(w.home+"/facts?subject=m1").Find("#facts tbody a.cell").AttrOr("href", ""))
 	var reports []string
 	for _, tr := range fact.Find("#reports tbody tr").EachIter() {
 		reports = append(reports, strings.Join(strings.Fields(tr.Find("td").Eq(0).Text()+" "+tr.Find("td").Eq(1).Text()), " "))
@@ -121,10 +122,7 @@ func TestRuleIsTriedOnItsPage(t *testing.T) {
 	p := n.newCarrier()
 	at := w.home + "/sources/" + p.id + "/rule/try"
 	with := func(name, value string) url.Values {
-		values := url.Values{}
-		for field, v := range ruleForm {
-			values[field] = v
-		}
+		values := maps.Clone(ruleForm)
 		values.Del("requires_existing")
 		values.Set(name, value)
 		return values

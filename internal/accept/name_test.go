@@ -193,13 +193,13 @@ func TestTryRule(t *testing.T) {
 		},
 		"told before": {
 			&gateway.Rule{Subject: "body.m", State: "body.s"}, `{"m":"m1","s":"delivered"}`,
-			accept.RuleTried{Key: "d1", Received: "push", Type: "push", Subject: "m1", State: "delivered", Status: gateway.EventDuplicateFact, Reason: "delivered was told of m1 before", Fact: &fact},
+			accept.RuleTried{Key: "d1", Received: "push", Type: "push", Subject: "m1", State: "delivered", Status: gateway.EventDuplicateFact, Reason: "that m1 is delivered was told before", Fact: &fact},
 		},
 		"too late": {
 			&gateway.Rule{Subject: "body.m", State: "body.s", Emit: "null"}, `{"m":"m1","s":"failed"}`,
 			accept.RuleTried{
 				Key: "d1", Received: "push", Type: "push", Silent: true, Subject: "m1", State: "failed", Status: gateway.EventStaleFact,
-				Reason: "m1 is delivered for good, as " + fact.EventID.String() + " said: failed comes too late", Fact: &fact,
+				Reason: "the last word on m1 is delivered, by " + fact.EventID.String() + ": failed comes too late", Fact: &fact,
 			},
 		},
 		"silent": {

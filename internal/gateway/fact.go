@@ -69,11 +69,11 @@ func (f *Fact) ranks(r Report) bool {
 func (f *Fact) Refusal(status EventStatus, state string) string {
 	switch {
 	case status == EventDuplicateFact:
-		return fmt.Sprintf("%s was told of %s before", state, f.Subject)
+		return fmt.Sprintf("that %s is %s was told before", f.Subject, state)
 	case f.Terminal:
-		return fmt.Sprintf("%s is %s for good, as %s said: %s comes too late", f.Subject, f.State, f.EventID, state)
+		return fmt.Sprintf("the last word on %s is %s, by %s: %s comes too late", f.Subject, f.State, f.EventID, state)
 	default:
-		return fmt.Sprintf("%s is %s already, as %s said: %s comes before that", f.Subject, f.State, f.EventID, state)
+		return fmt.Sprintf("the state of %s is %s, by %s: %s comes before that", f.Subject, f.State, f.EventID, state)
 	}
 }
 

@@ -165,6 +165,7 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(200, http.MethodPost, "/failures/dismiss", object{"endpoint": "seen"})
 	n.postpone(world.ids["endpoints"])
 	n.must(200, http.MethodPost, "/sources/"+world.ids["sources"]+"/pause", nil)
+	n.must(200, http.MethodPut, "/sources/"+world.ids["sources"]+"/rule", object{"subject": "body.id"})
 
 	other := w.newBrowser(t)
 	other.submit(other.get("/login"), "main form", url.Values{"email": {w.email}, "password": {passphrase}}).wantStatus(http.StatusSeeOther)

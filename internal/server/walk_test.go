@@ -99,7 +99,7 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 		"operations":  text(operation, "id"),
 		"endpoints":   text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
 		"failures": text(ep, "id"), "keys": key, "requests": n.keepRequest(text(src, "id")),
-		"facts":    n.keepFact(text(src, "id")),
+		"facts":    n.keepFact(text(src, "id"), text(attempt, "event_id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
 }
@@ -122,10 +122,14 @@ func (n *tenant) keepRequest(source string) string {
 	return r.ID.String()
 }
 
-// keepFact stores a fact of a source and returns its id.
-func (n *tenant) keepFact(source string) string {
+// keepFact stores a fact of a source, set by an event, and returns its id.
+func (n *tenant) keepFact(source, event string) string {
 	n.t.Helper()
 	id, err := gateway.ParseID[gateway.SourceID](source)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	by, err := gateway.ParseID[gateway.EventID](event)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func (n *tenant) keepFact(source string) string {
 	err = n.store.InTx(n.t.Context(), func(tx store.Tx) error {
 		_, err := tx.TellFacts(n.t.Context(), []store.Report{{
 			Report: gateway.Report{State: "sent"}, AccountID: n.account, SourceID: id, Subject: "m1",
-			EventID: gateway.EventID(n.clock.NewID()), FactID: fact,
+			EventID: by, FactID: fact,
 		}})
 		return err
 	})

@@ -305,11 +305,7 @@ func (s *Store) Fact(ctx context.Context, account gateway.AccountID, id gateway.
 		FROM facts f
 		WHERE f.id = $1
 		  AND f.account_id = $2`, id, account)
-	if err != nil {
-		return gateway.Fact{}, wrap("read fact", err)
-	}
-	fact, err := pgx.CollectExactlyOneRow(rows, scanFact)
-	return fact, wrap("read fact", err)
+	return oneFact(rows, err)
 }
 
 // FactOf reads what a source knows of a subject. gateway.ErrNotFound tells that
@@ -321,6 +317,10 @@ func (s *Store) FactOf(ctx context.Context, account gateway.AccountID, source ga
 		WHERE f.account_id = $1
 		  AND f.subject_hash = $2
 		  AND f.source_id = $3`, account, subjectHash(subject), source)
+	return oneFact(rows, err)
+}
+
+func oneFact(rows pgx.Rows, err error) (gateway.Fact, error) {
 	if err != nil {
 		return gateway.Fact{}, wrap("read fact", err)
 	}

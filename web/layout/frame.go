@@ -77,6 +77,7 @@ const (
 	SectionFailures   = "failures"
 	SectionSources    = "sources"
 	SectionEventTypes = "event-types"
+	SectionFacts      = "facts"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
@@ -114,6 +115,7 @@ func (f Frame) navigation() []group {
 			group{"Receive", []entry{
 				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
 				{SectionEventTypes, "Event types", "tag", at + "/event-types", "t"},
+				{SectionFacts, "Facts", "bookmark", at + "/facts", "a"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},

@@ -27,6 +27,9 @@ type Event struct {
 	// Subject and Key are empty when there is none; SubjectHref leads to all
 	// events of the subject.
 	Subject, SubjectHref, Key string
+	// ReceivedType is what came in, where it is told as another type. State is
+	// what it reports of its subject, and FactHref leads to what is known of that.
+	ReceivedType, State, FactHref string
 	// Duplicates says how often it came again; empty when it did not.
 	Duplicates string
 	Decision   *Decision

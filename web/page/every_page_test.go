@@ -52,6 +52,7 @@ var everyPage = map[string]drawing{
 	"EventTypesPage":         of(page.EventTypesPage),
 	"UsagePage":              of(page.UsagePage),
 	"EventsPage":             of(page.EventsPage),
+	"FactsPage":              of(page.FactsPage),
 	"FailedListPage":         of(page.FailedListPage),
 	"FailuresPage":           of(page.FailuresPage),
 	"FilterTried":            of(page.FilterTried),
@@ -90,7 +91,9 @@ var everyPage = map[string]drawing{
 	"SourcePage":             of(page.SourcePage),
 	"SourceRequestPage":      of(page.SourceRequestPage),
 	"SourceRotateAsk":        of(page.SourceRotateAsk),
+	"SourceRulePage":         of(page.SourceRulePage),
 	"SourcesPage":            of(page.SourcesPage),
+	"SubjectFactPage":        of(page.SubjectFactPage),
 	"TestAsk":                of(page.TestAsk),
 }
 

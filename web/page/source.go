@@ -160,6 +160,8 @@ type Source struct {
 	// CaptureUntil is until when the next secret that the provider sends is
 	// taken; nil when none is.
 	CaptureUntil *time.Time
+	// Rule says what its events mean; nil for none.
+	Rule *gateway.Rule
 	// Try is a shell script that sends one event; empty when there is none.
 	Try string
 	// Manages tells that the reader may change it.
@@ -174,6 +176,14 @@ type Source struct {
 	Greeted bool
 	// Newest and Older lead through the list; empty where there is nothing.
 	Newest, Older string
+}
+
+// ruleHref is where its rule is changed; empty for who may not.
+func (v Source) ruleHref() string {
+	if !v.Manages {
+		return ""
+	}
+	return v.Path + "/rule"
 }
 
 // Fact is something with a name.

@@ -42,6 +42,9 @@ type story struct {
 	late *gateway.Request
 	// unsent are who asked for it and did not want it.
 	unsent []decide.Unsent
+	// fact is what is known of its subject, where it reported something; nil for
+	// nothing.
+	fact *gateway.Fact
 }
 
 // showEvent is the page of one event.
@@ -82,6 +85,7 @@ func (v *visit) eventView(s story) page.Event {
 		Open: s.Status == gateway.EventAccepted || progress.Open > progress.Held,
 	}
 	view.Signature, view.SignatureText = signatureView(s)
+	view.ReceivedType, view.State, view.FactHref = valueOf(s.ReceivedType), valueOf(s.State), v.factHref(s)
 	if s.Subject != nil {
 		view.Subject, view.SubjectHref = *s.Subject, v.listing(list).with("subject", *s.Subject)
 	}
@@ -141,6 +145,9 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 		return s, err
 	}
 	if s.acts, err = v.d.Store.AuditOf(v.ctx(), v.account(), s.objects(), eventActs); err != nil {
+		return s, err
+	}
+	if s.fact, err = v.factOf(event); err != nil {
 		return s, err
 	}
 	s.unsent, err = v.unsent(s)
@@ -242,33 +249,4 @@ func said(decision string) string {
 		return ""
 	}
 	return sentence(decision) + " "
-}
-
-// decisionView says why the event goes nowhere, and the way on; nil when it
-// goes somewhere.
-func (v *visit) decisionView(s story) *page.Decision {
-	process := v.at("events", s.ID.String(), "process")
-	d := &page.Decision{Tone: component.ToneWarn, Text: s.Decision, Process: process}
-	switch s.Status {
-	case gateway.EventRuleError:
-		d.Tone, d.Title = component.ToneBad, "The source's rule failed."
-		d.Text = said(s.Decision) + "Fix the rule, then process the event again."
-	case gateway.EventUnresolved:
-		d.Title = "What this event is about is not known."
-		d.Text = said(s.Decision) + "Process it again once its subject has come in."
-	case gateway.EventNoEndpoints:
-		d.Tone = component.ToneInfo
-		d.Title, d.Text = nobodyWanted(s.Event)
-		d.Href, d.Label = v.at("endpoints", "new"), "Add endpoint"
-	case gateway.EventHeld:
-		d.Tone, d.Title, d.Process = component.ToneInfo, "Its source is paused.", ""
-		d.Text = "The event waits, and goes on when the source is resumed."
-		d.Href, d.Label = v.at("sources", s.SourceID.String()), "Open the source"
-	case gateway.EventIgnored, gateway.EventDuplicateFact, gateway.EventStaleFact:
-		d.Tone, d.Title, d.Process = component.ToneInfo, component.Word(s.Status)+".", ""
-		d.Text = said(s.Decision)
-	case gateway.EventAccepted, gateway.EventProcessed:
-		return nil
-	}
-	return d
 }

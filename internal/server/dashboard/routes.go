@@ -57,6 +57,8 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addSourceRoutes(r)
 	addEventTypeRoutes(r)
 	addUsageRoutes(r)
+	addFactRoutes(r)
+	addRuleRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
 	addSettingsRoutes(r)

@@ -110,6 +110,7 @@ func showSource(v *visit) error {
 	view := page.Source{
 		Frame: frame, SourceHead: head, Now: v.now(), CreatedAt: s.CreatedAt, UID: valueOf(s.UID),
 		Settings: settingFacts(s, v.manages()), Protects: protects(s), Manages: v.manages(),
+		Rule: s.Rule,
 	}
 	if view.Counts, err = v.sourceCounts(s.ID); err != nil {
 		return err

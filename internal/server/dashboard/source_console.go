@@ -103,7 +103,7 @@ func consoleTrial(f form) (t accept.Trial, touched bool) {
 	}
 	headers, body := f.multiline(page.ConsoleHeaders), f.multiline(page.ConsoleBody)
 	if touched = t.Sample == "" || digest(headers, body) != f.text(page.ConsoleMade); touched {
-		t.Header, t.Body = readHeaderLines(f, headers), []byte(body)
+		t.Header, t.Body = readHeaders(f, page.ConsoleHeaders, headers), []byte(body)
 	}
 	return t, touched
 }
@@ -116,8 +116,8 @@ func headerLines(h http.Header) string {
 	return strings.TrimSuffix(strings.ReplaceAll(string(gateway.EncodeHeaders(h)), "\r\n", "\n"), "\n")
 }
 
-// readHeaderLines reads what was edited.
-func readHeaderLines(f form, text string) http.Header {
+// readHeaders reads headers that were edited in a field.
+func readHeaders(f form, field, text string) http.Header {
 	h := http.Header{}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
@@ -125,7 +125,7 @@ func readHeaderLines(f form, text string) http.Header {
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			f.wrong(page.ConsoleHeaders, "Write each header on a line of its own, as Name: value.")
+			f.wrong(field, "Write each header on a line of its own, as Name: value.")
 			break
 		}
 		h.Add(strings.TrimSpace(name), strings.TrimSpace(value))

@@ -192,5 +192,5 @@ func kindOf(link string) string {
 // leadsOn tells that a link leads to a page of ours for people: the API and the
 // job queue have pages of their own, and what is downloaded is none.
 func leadsOn(link string) bool {
-	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw")
+	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw") && !strings.Contains(link, "/usage/csv")
 }

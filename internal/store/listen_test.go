@@ -38,6 +38,7 @@ func TestListenSources(t *testing.T) {
 	told := b.listening(t)
 	<-told // it listens now, and may have missed something before
 	first, second := b.secret("first"), b.secret("second")
+	declared := gateway.EventType{Name: "a", OnDoubt: gateway.OnDoubtResend}
 	for _, change := range []func(store.Tx) error{
 		func(tx store.Tx) error {
 			_, err := tx.SetSourceState(t.Context(), b.account, source.ID, gateway.SourcePaused)
@@ -53,6 +54,15 @@ func TestListenSources(t *testing.T) {
 			return tx.EndSourceSecrets(t.Context(), b.account, source.ID, 0, second.ID)
 		},
 		func(tx store.Tx) error { return tx.DeleteSource(t.Context(), b.account, source.ID) },
+		func(tx store.Tx) error {
+			_, err := tx.CreateEventType(t.Context(), b.account, declared, 9)
+			return err
+		},
+		func(tx store.Tx) error {
+			_, err := tx.UpdateEventType(t.Context(), b.account, declared)
+			return err
+		},
+		func(tx store.Tx) error { return tx.DeleteEventType(t.Context(), b.account, declared.Name) },
 	} {
 		b.in(t, change)
 		<-told

@@ -43,7 +43,7 @@ func TestUsageByDayWhileRollupsArePruned(t *testing.T) {
 	const days = 4
 	until := b.clock.Now().UTC().Truncate(24 * time.Hour)
 	since := until.AddDate(0, 0, -days)
-	seed := uint64(until.Unix()) //nolint:gosec // a time of now
+	seed := uint64(until.Unix())
 	random := rand.New(rand.NewPCG(seed, 1))
 	t.Log("seed", seed)
 	want := make([]int64, days)

@@ -67,7 +67,7 @@ func SourceRulePage(v SourceRule) templ.Component {
 			})
 			templ_7745c5c3_Err = (component.Title{
 				Crumbs: []component.Crumb{{Text: "Sources", Href: v.Account.Path + "/sources"}, {Text: v.Source.Name, Href: v.Source.Path}, {Text: "Rule"}},
-				Text:   "Rule of " + v.Source.Name, LedeBody: sourceLede(v.Source),
+				Text:   "Rule of " + v.Source.Name, LedeBody: sourceLede(v.Source, true),
 			}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

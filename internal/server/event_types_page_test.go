@@ -69,7 +69,13 @@ func TestEventTypeFromFormToDeletion(t *testing.T) {
 	if !strings.Contains(words(question, "main"), "can still come") {
 		t.Errorf("the question: %s", words(question, "main"))
 	}
-	p = w.follow(w.submit(question, "form[action='"+path+"/delete']", nil))
+	deletion := "form[action='" + path + "/delete']"
+	question = w.submit(question, deletion, url.Values{"name": {"credit"}})
+	question.wantStatus(http.StatusUnprocessableEntity)
+	if got := question.errorBeside("name"); got != "This is not the event type’s name." {
+		t.Errorf("beside the name: %q", got)
+	}
+	p = w.follow(w.submit(question, deletion, url.Values{"name": {"credit/check:done"}}))
 	p.wantToast("deleted")
 	w.get(path).wantStatus(http.StatusNotFound)
 	w.post(path+"/delete", url.Values{}).wantStatus(http.StatusNotFound)

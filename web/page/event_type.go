@@ -103,6 +103,18 @@ func (v EventType) examples() [][]byte {
 	return all
 }
 
+// EventTypeAsk asks before a type is deleted.
+type EventTypeAsk struct {
+	Name       string
+	SingleFire bool
+	// Action takes the answer, Cancel leads back.
+	Action, Cancel string
+	// Heading tells that the question is a page of its own, and no dialog.
+	Heading bool
+	Entered string
+	Errors  Errors
+}
+
 // EventTypeForm is the form about a type.
 type EventTypeForm struct {
 	layout.Frame

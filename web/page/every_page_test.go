@@ -47,6 +47,7 @@ var everyPage = map[string]drawing{
 	"EndpointPage":           of(page.EndpointPage),
 	"EndpointsPage":          of(page.EndpointsPage),
 	"EventPage":              of(page.EventPage),
+	"EventTypeDeleteAsk":     of(page.EventTypeDeleteAsk),
 	"EventTypeFormPage":      of(page.EventTypeFormPage),
 	"EventTypePage":          of(page.EventTypePage),
 	"EventTypesPage":         of(page.EventTypesPage),

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"net/url"
 	"time"
 
@@ -105,25 +106,38 @@ func showEventType(v *visit) error {
 	}))
 }
 
+// eventTypeQuestion is what is asked before a type is deleted.
+func (v *visit) eventTypeQuestion(t gateway.EventType) page.EventTypeAsk {
+	return page.EventTypeAsk{
+		Name: t.Name, SingleFire: t.SingleFire, Heading: !v.scripted(),
+		Action: v.typePath(t.Name) + "/delete", Cancel: v.typePath(t.Name),
+	}
+}
+
 func askDeleteEventType(v *visit) error {
 	t, err := v.eventType()
 	if err != nil {
 		return err
 	}
-	text := "Events of this type can still come. Their data is not checked any more."
-	if t.SingleFire {
-		text = "Events of this type can still come. They repeat from now on: each of them is delivered, also of subjects that an endpoint has confirmed before. Their data is not checked any more."
-	}
-	return v.ask("Delete event type", layout.SectionEventTypes, page.QuestionForm(page.Question{
-		Action: v.typePath(t.Name) + "/delete", Cancel: v.typePath(t.Name), Heading: !v.scripted(),
-		Title: "Delete “" + t.Name + "”?", Submit: "Delete event type", Text: []string{text},
-	}))
+	return v.ask("Delete event type", layout.SectionEventTypes, page.EventTypeDeleteAsk(v.eventTypeQuestion(t)))
 }
 
 func deleteEventType(v *visit) error {
 	t, err := v.eventType()
 	if err != nil {
 		return err
+	}
+	f, err := v.readForm()
+	if err != nil {
+		return err
+	}
+	if !sameName(f.text(fieldName), t.Name) {
+		f.wrong(fieldName, "This is not the event type’s name.")
+	}
+	if !f.ok() {
+		again := v.eventTypeQuestion(t)
+		again.Entered, again.Errors = f.text(fieldName), f.errors
+		return v.askAgain(http.StatusUnprocessableEntity, "Delete event type", layout.SectionEventTypes, page.EventTypeDeleteAsk(again))
 	}
 	if err := v.d.EventTypes.Delete(v.ctx(), v.account(), v.actor(), t.Name); err != nil {
 		return err

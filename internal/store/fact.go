@@ -234,6 +234,8 @@ func (t Tx) KnownSubjects(ctx context.Context, asked []SubjectRef, deciding []ga
 		subjects = append(subjects, a.Subject)
 		hashes = append(hashes, subjectHash(a.Subject))
 	}
+	// OFFSET has each subject looked up by itself: else all of an account's events
+	// may be read, and hashed.
 	rows, err := t.tx.Query(ctx, `
 		SELECT u.n
 		FROM unnest($1::uuid[], $2::text[], $3::bytea[]) WITH ORDINALITY AS u (account_id, subject, subject_hash, n)
@@ -248,7 +250,8 @@ func (t Tx) KnownSubjects(ctx context.Context, asked []SubjectRef, deciding []ga
 			WHERE e.account_id = u.account_id
 			  AND e.subject = u.subject
 			  AND e.status = ANY ($4)
-			  AND e.id <> ALL ($5))`, accounts, subjects, hashes, texts(toldStatuses), deciding)
+			  AND e.id <> ALL ($5)
+			OFFSET 0)`, accounts, subjects, hashes, texts(toldStatuses), deciding)
 	if err != nil {
 		return nil, wrap("look for subjects", err)
 	}

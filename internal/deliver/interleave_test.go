@@ -83,7 +83,7 @@ type worldLane struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
 	b := newBundle(t)
-	w := &world{bundle: b, random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // a test that can be replayed
+	w := &world{bundle: b, random: rand.New(rand.NewPCG(seed, 1))}
 	w.people = deliver.New(deliver.Options{Store: b.store, Clock: b.clock, Log: slog.New(slog.DiscardHandler), Node: "people"})
 	doubt := []gateway.OnDoubt{gateway.OnDoubtResend, gateway.OnDoubtHold}[w.random.IntN(2)]
 	b.singleFire(t, doubt)

@@ -22,13 +22,15 @@ var interleaveSeed = flag.Uint64("interleave.seed", 0, "run TestInterleavings wi
 
 const (
 	// worlds, each with so many keys: a key's history is one interleaving.
-	worlds    = 20
-	worldKeys = 500
+	worlds    = 5
+	worldKeys = 2000
 	// stepsPerKey is how many things happen in a world for each of its keys.
 	stepsPerKey = 24
 	worldLanes  = 5
 	// worldBatch is how many deliveries of a lane are taken and recorded at once.
-	worldBatch = 24
+	worldBatch = 96
+	// pressed is how many things people do at once.
+	pressed = 4
 )
 
 // TestInterleavings lets claim, send, crash, release, retry, reclaim, resolve,
@@ -146,6 +148,19 @@ func (w *world) step(t *testing.T) {
 		w.haunt(t, lane)
 	case n < 84:
 		w.leasesEnd(t)
+	case n < 98:
+		for range pressed {
+			w.act(t, n)
+		}
+	default:
+		w.look(t)
+	}
+}
+
+// act is one thing that a person does.
+func (w *world) act(t *testing.T, n int) {
+	t.Helper()
+	switch {
 	case n < 88:
 		w.stepIn(t, `state = 'in_progress'`, func(c gateway.Claim) error {
 			_, err := w.ledger().Reclaim(t.Context(), w.account, actor, c.ID, c.Fence, "why not")
@@ -161,13 +176,11 @@ func (w *world) step(t *testing.T) {
 			_, err := w.people.Redeliver(t.Context(), w.account, actor, id, nil, "")
 			return err
 		})
-	case n < 98:
+	default:
 		w.press(t, func(id gateway.DeliveryID) error {
 			_, err := w.people.Cancel(t.Context(), w.account, actor, id)
 			return err
 		})
-	default:
-		w.look(t)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -47,7 +48,7 @@ func TestDeliveryLife(t *testing.T) {
 			t.Errorf("%s: %v", seen, p)
 		}
 	}
-	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override_claim":"x"}`)
+	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override_claim":"`+strings.Repeat("x", gateway.MaxReason+1)+`"}`)
 }
 
 func TestDeliveryFilters(t *testing.T) {

@@ -47,7 +47,7 @@ func TestDeliveryLife(t *testing.T) {
 			t.Errorf("%s: %v", seen, p)
 		}
 	}
-	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override_claim":"x"}`)
+	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override":"x"}`)
 }
 
 func TestDeliveryFilters(t *testing.T) {

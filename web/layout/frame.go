@@ -33,6 +33,9 @@ type Frame struct {
 	// FailedMore that there are more.
 	Failed     int
 	FailedMore bool
+	// Stuck is how many claims need somebody, and StuckMore that there are more.
+	Stuck     int
+	StuckMore bool
 	// Toast is the message of the last action; nil is none.
 	Toast *Toast
 	// Live makes the page listen for hints; nil does not.
@@ -76,6 +79,7 @@ const (
 	SectionEvents     = "events"
 	SectionFailures   = "failures"
 	SectionSources    = "sources"
+	SectionClaims     = "claims"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
@@ -111,6 +115,7 @@ func (f Frame) navigation() []group {
 			}},
 			group{"Receive", []entry{
 				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
+				{SectionClaims, "Claims", "lock-keyhole", at + "/claims", "c"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},
@@ -178,10 +183,10 @@ func (f Frame) hereOrRoot() string {
 	return f.Here
 }
 
-// failedText is how many deliveries failed, "99+" if there are more.
-func (f Frame) failedText() string {
-	if f.FailedMore {
-		return strconv.Itoa(f.Failed) + "+"
+// countedUpTo is a number, "99+" if there are more.
+func countedUpTo(n int, more bool) string {
+	if more {
+		return strconv.Itoa(n) + "+"
 	}
-	return strconv.Itoa(f.Failed)
+	return strconv.Itoa(n)
 }

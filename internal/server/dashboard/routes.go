@@ -55,6 +55,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addEventRoutes(r)
 	addFailureRoutes(r)
 	addSourceRoutes(r)
+	addClaimRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
 	addSettingsRoutes(r)

@@ -8,12 +8,15 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
+// actionReclaim is what the audit log calls it when a person frees a claim.
+const actionReclaim = "claim.reclaim"
+
 // Reclaim frees a claim that somebody holds, whether its lease has ended or not:
 // the next who asks holds it. A fence above zero is the one that the presser
 // saw. Errors: gateway.ErrNotFound, gateway.ErrStateChanged when nobody holds
 // it, or another than was seen; gateway.InvalidError for the reason.
 func (s *Service) Reclaim(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.ClaimID, fence int64, reason string) (gateway.Claim, error) {
-	return s.stepIn(ctx, account, actor, id, "claim.reclaim", reason, func(tx store.Tx) (gateway.Claim, bool, error) {
+	return s.stepIn(ctx, account, actor, id, actionReclaim, reason, func(tx store.Tx) (gateway.Claim, bool, error) {
 		return tx.ReclaimClaim(ctx, account, id, fence, actor, reason)
 	})
 }
@@ -63,8 +66,12 @@ func (s *Service) stepIn(ctx context.Context, account gateway.AccountID, actor g
 				return err
 			}
 		}
-		detail := fmt.Sprintf("%s, fence %d: %s", c.Scope, c.Fence, reason)
-		return tx.Audit(ctx, account, actor, action, id.String(), detail, s.Clock.NewID())
+		return tx.Audit(ctx, account, actor, action, id.String(), auditDetail(c, reason), s.Clock.NewID())
 	})
 	return c, err
+}
+
+// auditDetail is what the audit log says of a claim in which a person stepped in.
+func auditDetail(c gateway.Claim, reason string) string {
+	return fmt.Sprintf("%s, fence %d: %s", c.Scope, c.Fence, reason)
 }

@@ -346,6 +346,13 @@ func TestInDoubtHold(t *testing.T) {
 			_, err := b.ledger().Reclaim(t.Context(), b.account, actor, c.ID, c.Fence, "the node died")
 			return err
 		}, gateway.DeliveryDelivered},
+		"reclaimed with all that has ended": {func(t *testing.T, b *bundle, _ gateway.Claim) error {
+			done, err := b.ledger().ReclaimEnded(t.Context(), b.account, actor, store.EndedClaims{Until: b.clock.Now()}, "the node died")
+			if done.N != 1 {
+				t.Errorf("reclaimed %+v", done)
+			}
+			return err
+		}, gateway.DeliveryDelivered},
 		"resolved": {func(t *testing.T, b *bundle, c gateway.Claim) error {
 			_, err := b.ledger().Resolve(t.Context(), b.account, actor, c.ID, c.Fence, "they have it")
 			return err

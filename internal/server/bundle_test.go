@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/claim"
@@ -54,6 +56,7 @@ type bundle struct {
 	url     string
 	metrics string
 	store   *store.Store
+	pool    *pgxpool.Pool
 	clock   *clock.Clock
 	decide  *decide.Service
 	operate *operate.Service
@@ -77,7 +80,7 @@ func newBundle(t testing.TB, change ...func(*server.Deps)) *bundle {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	b.cutDatabase = cut
+	b.cutDatabase, b.pool = cut, pool
 	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,7 @@ func TestDeliveryLife(t *testing.T) {
 		}
 	}
 	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override_claim":"`+strings.Repeat("x", gateway.MaxReason+1)+`"}`)
+	n.refused(422, "invalid", http.MethodPost, path+"/redeliver", `{"override":"x"}`)
 }
 
 func TestDeliveryFilters(t *testing.T) {

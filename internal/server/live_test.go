@@ -22,7 +22,12 @@ type listener struct {
 // now.
 func (w *browser) listen(t *testing.T) *listener {
 	t.Helper()
-	path := fmt.Sprintf("%s/stream?since=%d", w.home, w.clock.Now().UnixMicro())
+	return w.listenAt(t, fmt.Sprintf("%s/stream?since=%d", w.home, w.clock.Now().UnixMicro()))
+}
+
+// listenAt opens the stream of a page.
+func (w *browser) listenAt(t *testing.T, path string) *listener {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +82,19 @@ func (l *listener) hint() (events, attempts int) {
 		l.t.Fatal(err)
 	}
 	return h.Events, h.Attempts
+}
+
+// ledger waits for the next hint, and tells what it says of claims.
+func (l *listener) ledger() (claims int, ledger uint32) {
+	l.t.Helper()
+	var h struct {
+		Claims int
+		Ledger uint32
+	}
+	if err := json.Unmarshal([]byte(l.next("data: ")), &h); err != nil {
+		l.t.Fatal(err)
+	}
+	return h.Claims, h.Ledger
 }
 
 // ends waits until the stream is over.

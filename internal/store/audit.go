@@ -22,6 +22,29 @@ func (t Tx) Audit(ctx context.Context, account gateway.AccountID, actor gateway.
 	return wrap("write audit log", err)
 }
 
+// AuditLine is an entry of the audit log that is written together with others.
+type AuditLine struct {
+	ID             gateway.AuditID
+	Object, Detail string
+}
+
+// AuditMany is Audit for one action on many objects.
+func (t Tx) AuditMany(ctx context.Context, account gateway.AccountID, actor gateway.Actor, action string, lines []AuditLine) error {
+	ids, objects, details := make([]gateway.AuditID, len(lines)), make([]string, len(lines)), make([]string, len(lines))
+	for i, l := range lines {
+		ids[i], objects[i], details[i] = l.ID, l.Object, l.Detail
+	}
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO audit_log (id, account_id, actor, action, object, detail)
+		SELECT l.id, @account, @actor, @action, l.object, l.detail
+		FROM unnest(@ids::uuid[], @objects::text[], @details::text[]) AS l (id, object, detail)`,
+		pgx.NamedArgs{
+			"account": account, "actor": string(actor), "action": action,
+			"ids": ids, "objects": objects, "details": details,
+		})
+	return wrap("write audit log", err)
+}
+
 // AuditLog lists what was done in an account, newest first.
 func (s *Store) AuditLog(ctx context.Context, account gateway.AccountID, page Page[gateway.AuditID]) ([]gateway.AuditEntry, error) {
 	low, high := page.bounds()

@@ -53,9 +53,14 @@ func (s *Store) Holds(ctx context.Context, account gateway.AccountID, id gateway
 // ClaimFilter narrows a list of claims; what is zero narrows nothing.
 type ClaimFilter struct {
 	Scope, Key, Subject string
-	State               gateway.ClaimState
-	// Stuck are those whose lease has ended while somebody held them.
-	Stuck bool
+	// Text is a key or a subject.
+	Text  string
+	State gateway.ClaimState
+	// Stuck are those whose lease has ended while somebody held them, Live those
+	// whose lease lasts.
+	Stuck, Live bool
+	// IDs are single ones; nil for all.
+	IDs []gateway.ClaimID
 }
 
 // Claims lists an account's claims, newest first.
@@ -90,9 +95,20 @@ func (f ClaimFilter) narrow(q *query) {
 	if f.Subject != "" {
 		q.add(` AND subject = `, f.Subject)
 	}
+	if f.Text != "" {
+		q.add(` AND (key_hash = `, gateway.HashClaimKey(f.Text))
+		q.add(` OR subject = `, f.Text)
+		q.put(`)`)
+	}
+	if f.IDs != nil {
+		q.add(` AND id = ANY (`, f.IDs)
+		q.put(`)`)
+	}
 	switch {
 	case f.Stuck:
 		q.put(` AND state = 'in_progress' AND lease_expires_at <= now()`)
+	case f.Live:
+		q.put(` AND state = 'in_progress' AND lease_expires_at > now()`)
 	case f.State == gateway.ClaimDone:
 		q.put(` AND state = 'done'`)
 	case f.State != "":

@@ -278,6 +278,11 @@ func (t Tx) SettleWaiting(ctx context.Context, c gateway.Claim) error {
 	return t.passTurns(ctx, []gateway.ClaimID{c.ID}, freed)
 }
 
+// SettleFreed is SettleWaiting for several claims that a person has freed.
+func (t Tx) SettleFreed(ctx context.Context, claims []gateway.ClaimID) error {
+	return t.passTurns(ctx, claims, freed)
+}
+
 // RepairTurns gives on the turns of claims whose holder is closed and whose lease
 // has ended: a person closed it while it was in doubt. It returns how many claims
 // these were.

@@ -81,6 +81,34 @@ func (x *explained) ledger() []call {
 		list("claims that are done", store.ClaimFilter{State: gateway.ClaimDone}),
 		list("claims that are free", store.ClaimFilter{State: gateway.ClaimReleased}),
 		list("claims that are stuck", store.ClaimFilter{Stuck: true}),
+		list("claims of a key or subject", store.ClaimFilter{Text: "k"}),
+		list("claims that are live", store.ClaimFilter{Live: true}),
+		list("single claims", store.ClaimFilter{IDs: []gateway.ClaimID{far}}),
+		x.onClaim("reclaim what has ended", func(ctx context.Context, tx store.Tx, _ gateway.Claim) error {
+			_, err := tx.ReclaimEnded(ctx, account, store.EndedClaims{Until: x.now}, 100, gateway.ActorRowlock, "r")
+			return err
+		}),
+		x.onClaim("reclaim of a scope", func(ctx context.Context, tx store.Tx, _ gateway.Claim) error {
+			ended := store.EndedClaims{ClaimFilter: store.ClaimFilter{Scope: "mails", Text: "k"}, Until: x.now}
+			_, err := tx.ReclaimEnded(ctx, account, ended, 100, gateway.ActorRowlock, "r")
+			return err
+		}),
+		x.onClaim("write many entries of the audit log", func(ctx context.Context, tx store.Tx, c gateway.Claim) error {
+			return tx.AuditMany(ctx, account, gateway.ActorRowlock, "claim.reclaim", []store.AuditLine{{ID: gateway.AuditID(x.b.clock.NewID()), Object: c.ID.String()}})
+		}),
+		only("count what has ended", func(ctx context.Context) (int, error) {
+			return x.CountEnded(ctx, account, store.EndedClaims{Until: x.now}, 100)
+		}),
+		only("count stuck claims", func(ctx context.Context) (int, error) { return x.CountStuck(ctx, account, 100) }),
+		only("longest stuck claims", func(ctx context.Context) ([]gateway.Claim, error) { return x.LongestStuck(ctx, account, listed) }),
+		only("who waits", func(ctx context.Context) (map[gateway.ClaimID]int, error) {
+			return x.CountWaiting(ctx, account, []gateway.ClaimID{far}, 100)
+		}),
+		only("last holds", func(ctx context.Context) (map[gateway.ClaimID]gateway.Hold, error) {
+			return x.LastHolds(ctx, account, []gateway.ClaimID{far})
+		}),
+		only("scopes", func(ctx context.Context) ([]store.ClaimScope, error) { return x.ClaimScopes(ctx, account, "", listed) }),
+		only("pulse of the ledger", func(ctx context.Context) (store.ClaimPulse, error) { return x.ClaimPulse(ctx, account, far) }),
 		only("count claims", func(ctx context.Context) (store.ClaimCounts, error) { return x.CountClaims(ctx, account, 100) }),
 		only("work times", func(ctx context.Context) (map[string]store.WorkTime, error) {
 			return x.WorkTimes(ctx, account, []string{"mails"}, x.now.AddDate(0, 0, -7), 1000)
@@ -161,6 +189,12 @@ func (x *explained) singleFire() []call {
 				return err
 			}
 			return t.tx.SettleWaiting(ctx, c)
+		}),
+		x.onFact("settle what was freed", func(ctx context.Context, t taken) error {
+			if _, _, err := t.tx.ReclaimClaim(ctx, account, t.claim.ID, 0, gateway.ActorRowlock, "r"); err != nil {
+				return err
+			}
+			return t.tx.SettleFreed(ctx, []gateway.ClaimID{t.claim.ID})
 		}),
 		x.onFact("overridden claim", func(ctx context.Context, t taken) error {
 			_, err := t.tx.OverriddenClaim(ctx, account, t.claim.ID)

@@ -54,6 +54,11 @@ var looks = map[string]look{
 	"done":     {"ok", "disc", "Done"},
 	"stopped":  {"idle", "ring", "Stopped"},
 
+	// Claims; one that is done is told as an operation that is.
+	"in_progress": {"info", "half", "In progress"},
+	"lease_ended": {"warn", "quarter", "Lease ended"},
+	"released":    {"idle", "ring", "Released"},
+
 	// Secrets and keys.
 	"current":  {"ok", "disc", "Current"},
 	"previous": {"warn", "quarter", "Previous"},

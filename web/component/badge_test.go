@@ -14,6 +14,7 @@ import (
 // stateTypes are the domain's states, by the prefix of their constants.
 var stateTypes = map[string]bool{
 	"EventStatus": true, "DeliveryStatus": true, "EndpointState": true, "SourceState": true, "Outcome": true,
+	"ClaimState": true,
 }
 
 // domainStates reads the states out of the domain's source: this package does
@@ -74,6 +75,7 @@ func TestLooksDifferInShape(t *testing.T) {
 		{"pending", "sending", "retrying", "held", "delivered", "failed", "suppressed"},
 		{"active", "degraded", "failing", "paused", "disabled"},
 		{"succeeded", "rejected", "unreachable", "unknown"},
+		{"in_progress", "lease_ended", "done", "released"},
 		{"current", "previous", "ended"},
 	} {
 		shapes := map[string]string{}

@@ -54,6 +54,7 @@ var kitStates = []struct {
 	{"Deliveries", []string{"pending", "sending", "retrying", "held", "delivered", "failed", "suppressed", "cancelled", "expired"}},
 	{"Attempts", []string{"succeeded", "rejected", "unreachable", "unknown"}},
 	{"Endpoints and sources", []string{"active", "degraded", "failing", "paused", "disabled"}},
+	{"Claims", []string{"in_progress", "lease_ended", "done", "released"}},
 	{"Secrets and keys", []string{"current", "previous", "ended", "revoked"}},
 	{"Requests", []string{"verified", "none", "duplicate", "signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_range", "address_not_allowed", "body_replayed", "handshake"}},
 	{"Not known", []string{"some_new_state", ""}},

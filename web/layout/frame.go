@@ -33,6 +33,9 @@ type Frame struct {
 	// FailedMore that there are more.
 	Failed     int
 	FailedMore bool
+	// Stuck is how many claims need somebody, and StuckMore that there are more.
+	Stuck     int
+	StuckMore bool
 	// Toast is the message of the last action; nil is none.
 	Toast *Toast
 	// Live makes the page listen for hints; nil does not.
@@ -78,6 +81,7 @@ const (
 	SectionSources    = "sources"
 	SectionEventTypes = "event-types"
 	SectionFacts      = "facts"
+	SectionClaims     = "claims"
 	SectionEndpoints  = "endpoints"
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
@@ -116,6 +120,7 @@ func (f Frame) navigation() []group {
 				{SectionSources, "Sources", "arrow-down-to-line", at + "/sources", "s"},
 				{SectionEventTypes, "Event types", "tag", at + "/event-types", "t"},
 				{SectionFacts, "Facts", "bookmark", at + "/facts", "a"},
+				{SectionClaims, "Claims", "lock-keyhole", at + "/claims", "c"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},
@@ -184,10 +189,10 @@ func (f Frame) hereOrRoot() string {
 	return f.Here
 }
 
-// failedText is how many deliveries failed, "99+" if there are more.
-func (f Frame) failedText() string {
-	if f.FailedMore {
-		return strconv.Itoa(f.Failed) + "+"
+// countedUpTo is a number, "99+" if there are more.
+func countedUpTo(n int, more bool) string {
+	if more {
+		return strconv.Itoa(n) + "+"
 	}
-	return strconv.Itoa(f.Failed)
+	return strconv.Itoa(n)
 }

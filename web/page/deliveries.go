@@ -17,7 +17,10 @@ type Deliveries struct {
 	// there. Empty for all.
 	Operation   component.Choice
 	OperationID string
-	Rows        []DeliveryRow
+	// Claim is the same of a claim whose deliveries are shown.
+	Claim   component.Choice
+	ClaimID string
+	Rows    []DeliveryRow
 	// Bulk lets several be chosen; empty for who may not.
 	Bulk DeliveryBulk
 }

@@ -55,6 +55,9 @@ var deeds = map[string]string{
 	"delivery.sign":        "signed a request of",
 	"delivery.expire":      "let open deliveries expire:",
 
+	"claim.reclaim": "reclaimed",
+	"claim.resolve": "marked as done:",
+
 	"member.choose_mails": "chose to get mails about",
 
 	"endpoint.recover":        "started to",
@@ -163,6 +166,8 @@ func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path
 		return shortObject(e.Object), v.at("events", e.Object)
 	case gateway.DeliveryID{}.Prefix():
 		return shortObject(e.Object), v.at("deliveries", e.Object)
+	case gateway.ClaimID{}.Prefix():
+		return shortObject(e.Object), v.at("claims", e.Object)
 	case gateway.RequestID{}.Prefix():
 		return shortObject(e.Object), v.at("search") + "?q=" + e.Object // which finds its source
 	case gateway.OperationID{}.Prefix():

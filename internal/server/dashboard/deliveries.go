@@ -13,7 +13,7 @@ import (
 const paramOperation = "operation"
 
 // deliveryParams are what the list of deliveries is narrowed by, besides time.
-var deliveryParams = append([]string{paramStatus, paramOperation, "event"}, attemptParams...)
+var deliveryParams = append([]string{paramStatus, paramOperation, "event", paramClaim}, attemptParams...)
 
 // listDeliveries is the page of every delivery.
 func listDeliveries(v *visit) error {
@@ -22,7 +22,7 @@ func listDeliveries(v *visit) error {
 		return v.redirect(l.address(l.query))
 	}
 	usual := usualRange
-	if l.has(paramOperation, "event") {
+	if l.has(paramOperation, "event", paramClaim) {
 		usual = rangeAll
 	}
 	p := l.period(usual)
@@ -101,6 +101,11 @@ func (l listing) deliveryFilter() (f store.DeliveryFilter, ok bool) {
 	} else if l.has("event") {
 		return f, false
 	}
+	if id, err := gateway.ParseID[gateway.ClaimID](l.get(paramClaim)); err == nil {
+		f.Claim = &id
+	} else if l.has(paramClaim) {
+		return f, false
+	}
 	return f, ok
 }
 
@@ -115,6 +120,10 @@ func (v *visit) deliveryChoices(l listing, view *page.Deliveries) error {
 	}
 	view.Statuses, view.StatusText = l.pick(paramStatus, statuses)
 	view.Statuses = orAny(view.Statuses)
+	if id := l.get(paramClaim); id != "" {
+		view.ClaimID = id
+		view.Claim = component.Choice{Text: component.Shorten(id, 12), Href: v.at("claims", id)}
+	}
 	if id := l.get(paramOperation); id != "" {
 		view.OperationID = id
 		view.Operation = component.Choice{Text: component.Shorten(id, 12), Href: v.at("operations", id)}
@@ -153,7 +162,7 @@ func (v *visit) addBulk(l listing, p period, view *page.Deliveries) error {
 		return nil
 	}
 	view.Bulk.Action = v.at("deliveries", "redeliver")
-	if l.has(paramOperation) {
+	if l.has(paramOperation) || l.has(paramClaim) {
 		return nil
 	}
 	q := l.clone()

@@ -10,6 +10,8 @@ const (
 	// countedFailures is how many failed deliveries the navigation counts
 	// before it says "more".
 	countedFailures = 99
+	// countedStuck is the same of claims whose lease has ended.
+	countedStuck = 99
 	// offeredAccounts is how many accounts the switcher lists.
 	offeredAccounts = 8
 )
@@ -34,7 +36,12 @@ func (v *visit) frame(title, section string) (layout.Frame, flash, error) {
 	}
 	f.Account = accountLink(v.membership)
 	failed, err := v.d.Store.CountFailed(v.ctx(), v.account(), countedFailures+1)
+	if err != nil {
+		return f, left, err
+	}
 	f.Failed, f.FailedMore = min(failed, countedFailures), failed > countedFailures
+	stuck, err := v.d.Store.CountStuck(v.ctx(), v.account(), countedStuck+1)
+	f.Stuck, f.StuckMore = min(stuck, countedStuck), stuck > countedStuck
 	return f, left, err
 }
 

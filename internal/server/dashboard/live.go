@@ -3,6 +3,7 @@ package dashboard
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -36,6 +37,10 @@ type hint struct {
 	Attempts int64
 	// Operation changes with the operation that the page is about.
 	Operation int64
+	// Claims is how many keys were claimed for the first time, and Ledger changes
+	// with the claims that are not done; it is zero while they stand as they did.
+	Claims int
+	Ledger uint32
 }
 
 // watch is what a stream remembers between two looks.
@@ -49,6 +54,9 @@ type watch struct {
 	// source's requests that became no event are counted with the events; nil for
 	// none.
 	source *gateway.SourceID
+	// ledger is how the claims stood that are not done when the page was drawn; nil
+	// for a page that is not about them.
+	ledger *uint32
 	// told is the last hint.
 	told hint
 	// anchor is from when on attempts are counted, and before how many came
@@ -60,6 +68,9 @@ type watch struct {
 
 // anchorFor is how long attempts are counted from one anchor.
 const anchorFor = 2 * time.Minute
+
+// paramClaims has a stream tell of the ledger.
+const paramClaims = "claims"
 
 // paramEndpoint narrows a stream to the attempts of one endpoint.
 const paramEndpoint = "endpoint"
@@ -80,6 +91,17 @@ func (v *visit) liveOfOperation(id gateway.OperationID) *layout.Live {
 // liveOfSource is live, and hears of requests to the source that are no events.
 func (v *visit) liveOfSource(id gateway.SourceID) *layout.Live {
 	return v.liveOf(v.at("stream")+"?"+url.Values{paramSource: {id.String()}}.Encode(), nil)
+}
+
+// liveOfClaims is live, and hears of the ledger. A database that does not tell
+// how it stands is no reason to show no page.
+func (v *visit) liveOfClaims() *layout.Live {
+	pulse, err := v.d.Store.ClaimPulse(v.ctx(), v.account(), gateway.FirstIDAt[gateway.ClaimID](v.now()))
+	if err != nil {
+		v.d.Log.WarnContext(v.ctx(), "page without the standing of its claims", "error", err)
+	}
+	ledger := strconv.FormatUint(uint64(standing(pulse.Open)), 10)
+	return v.liveOf(v.at("stream")+"?"+url.Values{paramClaims: {ledger}}.Encode(), nil)
 }
 
 // liveOf notes when the page is drawn, and how many attempts that minute had
@@ -119,6 +141,9 @@ func newWatch(query url.Values, now time.Time) *watch {
 	}
 	if id, err := gateway.ParseID[gateway.SourceID](query.Get(paramSource)); err == nil {
 		w.source = &id
+	}
+	if drawn, err := strconv.ParseUint(query.Get(paramClaims), 10, 32); err == nil {
+		w.ledger = new(uint32(drawn))
 	}
 	w.anchor = w.since
 	return w
@@ -176,7 +201,8 @@ func (v *visit) tell(w *watch) error {
 	if err != nil || now == w.told {
 		return nil //nolint:nilerr // the next look is a second away
 	}
-	if err := v.send(fmt.Sprintf("data: {\"events\":%d,\"attempts\":%d,\"operation\":%d}\n\n", now.Events, now.Attempts, now.Operation)); err != nil {
+	if err := v.send(fmt.Sprintf("data: {\"events\":%d,\"attempts\":%d,\"operation\":%d,\"claims\":%d,\"ledger\":%d}\n\n",
+		now.Events, now.Attempts, now.Operation, now.Claims, now.Ledger)); err != nil {
 		return err
 	}
 	w.told = now
@@ -192,6 +218,9 @@ func (v *visit) look(w *watch) (hint, error) {
 	}
 	seen := hint{Events: pulse.Events, Attempts: w.before + pulse.Attempts}
 	if seen.Operation, err = v.lookAtOperation(w); err != nil {
+		return hint{}, err
+	}
+	if seen.Claims, seen.Ledger, err = v.lookAtClaims(w); err != nil {
 		return hint{}, err
 	}
 	requests, err := v.lookAtRequests(w)
@@ -217,6 +246,29 @@ func (v *visit) lookAtRequests(w *watch) (int, error) {
 	}
 	rows, err := v.d.Store.RequestLines(v.ctx(), v.account(), *w.source, "", store.Page[gateway.RequestID]{Limit: store.MaxNewEvents, Since: w.since})
 	return len(rows), err
+}
+
+// lookAtClaims counts the keys that are new since the page was drawn, and tells
+// how the claims stand that are not done: zero as they did then.
+func (v *visit) lookAtClaims(w *watch) (claims int, ledger uint32, err error) {
+	if w.ledger == nil {
+		return 0, 0, nil
+	}
+	pulse, err := v.d.Store.ClaimPulse(v.ctx(), v.account(), gateway.FirstIDAt[gateway.ClaimID](w.since))
+	if err != nil {
+		return 0, 0, err
+	}
+	if ledger = standing(pulse.Open); ledger == *w.ledger {
+		ledger = 0
+	}
+	return pulse.New, ledger, nil
+}
+
+// standing is a number that changes with the claims that are not done.
+func standing(open store.OpenClaims) uint32 {
+	h := fnv.New32a()
+	fmt.Fprint(h, open)
+	return h.Sum32()
 }
 
 // lookAtOperation is a number that changes with the operation, if there is one.

@@ -59,6 +59,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addUsageRoutes(r)
 	addFactRoutes(r)
 	addRuleRoutes(r)
+	addClaimRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
 	addSettingsRoutes(r)

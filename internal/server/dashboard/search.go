@@ -28,7 +28,7 @@ func search(v *visit) error {
 	return v.page(page.SearchPage(page.Search{
 		Frame: frame, Action: v.at("search"), Query: q, Events: v.at("events"),
 		Looked: []string{
-			"IDs of events, deliveries, attempts, endpoints, sources and requests of this account",
+			"IDs of events, deliveries, attempts, endpoints, sources, requests and claims of this account",
 			"idempotency keys of events", "subjects of events", "event types",
 		},
 	}))
@@ -52,7 +52,7 @@ func (v *visit) findID(q string) (string, error) {
 	prefix, _, _ := strings.Cut(q, "_")
 	look, ok := map[string]func(string) (string, error){
 		"evt": v.findEvent, "dlv": v.findDelivery, "att": v.findAttempt,
-		"ep": v.findEndpoint, "src": v.findSource, "req": v.findRequest,
+		"ep": v.findEndpoint, "src": v.findSource, "req": v.findRequest, "clm": v.findClaim,
 	}[prefix]
 	if !ok {
 		return "", nil
@@ -109,6 +109,14 @@ func (v *visit) findSource(q string) (string, error) {
 		_, err = v.d.Store.Source(v.ctx(), v.account(), id)
 	}
 	return v.at("sources", q), err
+}
+
+func (v *visit) findClaim(q string) (string, error) {
+	id, err := gateway.ParseID[gateway.ClaimID](q)
+	if err == nil {
+		_, err = v.d.Store.Claim(v.ctx(), v.account(), id)
+	}
+	return v.at("claims", q), err
 }
 
 func (v *visit) findRequest(q string) (string, error) {

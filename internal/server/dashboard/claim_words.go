@@ -106,7 +106,7 @@ func (s claimSight) workMeaning(now time.Time) component.Callout {
 	case state == page.StateLeaseEnded:
 		return component.Callout{
 			Tone: component.ToneWarn, Title: "In doubt: the lease ended, and " + s.holder() + " has not said how it went.",
-			Text: "The next who claims the key gets it, and the late holder can end nothing any more. If nobody comes, find out whether the work was done: if it was, mark it as done; if not, reclaim it, and have it done again.",
+			Text: "The next who claims the key gets it; from then on the late holder can end nothing. If nobody comes, find out whether the work was done: if it was, mark it as done; if not, reclaim it, and have it done again.",
 		}
 	default:
 		return component.Callout{

@@ -71,7 +71,7 @@ CREATE INDEX claim_holds_done_idx ON claim_holds (account_id, scope, ended_at) I
 -- Leases of single-fire claims that have ended and of which nobody was told.
 CREATE INDEX claims_doubt_idx ON claims (lease_expires_at) WHERE state = 'in_progress' AND event_type IS NOT NULL AND doubt_told < fence;
 -- What others wait for, and nobody may be at: the turn must not be lost.
-CREATE INDEX claims_turn_idx ON claims (lease_expires_at) WHERE state <> 'done' AND waited;
+CREATE INDEX claims_turn_idx ON claims (lease_expires_at, id) WHERE waited;
 
 ALTER TABLE deliveries
     -- The claim of a single-fire delivery, since its first attempt.

@@ -66,6 +66,7 @@ func (v *services) tasks(roles Roles) []task {
 			_, err := v.deliver.TellInDoubt(ctx)
 			return err
 		}},
+		task{"repair turns", deliver.RepairEvery, v.deliver.RepairTurns},
 		task{"hand on what stalled", deliver.RepairEvery, v.deliver.HandOnStalled},
 		task{"release held events", deliver.RepairEvery, v.sources.ReleaseHeld},
 		task{"empty deleted endpoints", endpoint.EmptyEvery, v.endpoints.EmptyDeleted},

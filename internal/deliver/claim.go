@@ -41,11 +41,10 @@ func (h *hold) claim(ctx context.Context, tx store.Tx, target store.Target, take
 func (h *hold) override(ctx context.Context, tx store.Tx, taken []store.Taken) error {
 	for i := range taken {
 		if t := &taken[i]; t.OverridesClaim != nil {
-			claim, err := tx.OverriddenClaim(ctx, h.lane.AccountID, *t.OverridesClaim)
-			if err != nil {
+			var err error
+			if t.Claim, err = tx.OverriddenClaim(ctx, h.lane.AccountID, *t.OverridesClaim); err != nil {
 				return err
 			}
-			t.Claim = &claim
 		}
 	}
 	return nil

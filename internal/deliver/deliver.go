@@ -45,6 +45,10 @@ type Service struct {
 
 	slots *slots
 
+	// turns is how far claims were looked over, one look at a time.
+	turnsMu sync.Mutex
+	turns   store.TurnCursor
+
 	mu      sync.Mutex
 	running bool
 	drains  map[gateway.EndpointID]*drain

@@ -14,27 +14,46 @@ const (
 	// DoubtEvery is how often claims are looked for whose holder has not said how
 	// it went.
 	DoubtEvery = 5 * time.Second
-	// doubtLimit is how many of them one look handles.
+	// doubtLimit is how many of them one transaction tells of.
 	doubtLimit = 100
+	// turnsAtOnce is how many claims that are waited for one look goes over: tens
+	// of milliseconds.
+	turnsAtOnce = 2000
 )
 
 // TellInDoubt tells of single-fire claims whose lease has ended and whose holder
-// has not said how it went, each holder once; and gives on the turns of those
-// that were closed in doubt. It returns how many were told of.
+// has not said how it went, each holder once. It returns how many were told of.
 func (s *Service) TellInDoubt(ctx context.Context) (told int, err error) {
-	err = s.Store.InTx(ctx, func(tx store.Tx) error {
-		doubtful, err := tx.NoteDoubt(ctx, doubtLimit)
+	for {
+		n := 0
+		err := s.Store.InTx(ctx, func(tx store.Tx) error {
+			doubtful, err := tx.NoteDoubt(ctx, doubtLimit)
+			if err != nil {
+				return err
+			}
+			n = len(doubtful)
+			return s.tellInDoubt(ctx, tx, doubtful)
+		})
 		if err != nil {
-			return err
+			return told, err
 		}
-		told = len(doubtful)
-		return s.tellInDoubt(ctx, tx, doubtful)
-	})
-	if err != nil {
-		return 0, err
+		if told += n; n < doubtLimit {
+			return told, nil
+		}
 	}
-	return told, s.Store.InTx(ctx, func(tx store.Tx) error {
-		_, err := tx.RepairTurns(ctx, doubtLimit)
+}
+
+// RepairTurns looks over some of the claims that are waited for, and gives on
+// turns that nobody else will: see store.Tx.RepairTurns. The next call goes on
+// where this one ended.
+func (s *Service) RepairTurns(ctx context.Context) error {
+	s.turnsMu.Lock()
+	defer s.turnsMu.Unlock()
+	return s.Store.InTx(ctx, func(tx store.Tx) error {
+		next, err := tx.RepairTurns(ctx, s.turns, turnsAtOnce)
+		if err == nil {
+			s.turns = next
+		}
 		return err
 	})
 }

@@ -42,7 +42,11 @@ func (h *hold) failOver(ctx context.Context, tx store.Tx) error {
 	if h.failover == nil || !h.disabled && len(h.failed) == 0 {
 		return nil
 	}
-	waited, heir, err := tx.FailOver(ctx, h.lane, h.failed, handOnAtOnce)
+	limit := handOnAtOnce
+	if h.claims() {
+		limit = 0 // closing what waits locks claims; this turn holds some
+	}
+	waited, heir, err := tx.FailOver(ctx, h.lane, h.failed, limit)
 	if err != nil || heir == nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -321,17 +322,26 @@ func (w *world) claimNow(t *testing.T, id gateway.ClaimID) gateway.Claim {
 func (w *world) leasesEnd(t *testing.T) {
 	t.Helper()
 	w.exec(t, `
-		WITH over AS (
-			UPDATE claims
-			SET lease_expires_at = clock_timestamp() - interval '1 second'
+		UPDATE claims
+		SET lease_expires_at = clock_timestamp() - interval '1 second'
+		WHERE id IN (
+			SELECT id
+			FROM claims
 			WHERE state = 'in_progress'
 			  AND get_byte(key_hash, 0) % 4 = $1
-			RETURNING id
-		)
+			FOR UPDATE SKIP LOCKED)`, w.random.IntN(4))
+	w.exec(t, `
 		UPDATE deliveries
 		SET next_attempt_at = now()
-		WHERE waiting_on IN (SELECT id FROM over)
-		  AND next_attempt_at IS NOT NULL`, w.random.IntN(4))
+		WHERE id IN (
+			SELECT d.id
+			FROM deliveries d
+			JOIN claims c ON c.id = d.waiting_on
+			WHERE c.lease_expires_at < now()
+			  AND d.next_attempt_at IS NOT NULL
+			FOR UPDATE OF d SKIP LOCKED)
+		  AND waiting_on IS NOT NULL
+		  AND next_attempt_at IS NOT NULL`)
 }
 
 // stepIn is what a person does to a claim that looks so.
@@ -345,7 +355,8 @@ func (w *world) stepIn(t *testing.T, looks string, act func(gateway.Claim) error
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := act(w.claimNow(t, id)); err != nil {
+	err = act(w.claimNow(t, id))
+	if err != nil && !errors.Is(err, gateway.ErrStateChanged) && !errors.Is(err, gateway.ErrFenceStale) { // somebody was faster
 		t.Fatal(err)
 	}
 }
@@ -374,6 +385,9 @@ func (w *world) press(t *testing.T, act func(gateway.DeliveryID) error) {
 func (w *world) look(t *testing.T) {
 	t.Helper()
 	if _, err := w.people.TellInDoubt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.people.RepairTurns(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -486,5 +500,48 @@ func (w *world) finish(t *testing.T, l *worldLane) {
 			}
 			return tx.EndClaims(t.Context(), w.account, ends)
 		})
+	}
+}
+
+// TestInterleavingsAtOnce is the same with a worker for each lane and several
+// people, all at once: a seed replays what each of them does, and not which of
+// them is faster.
+func TestInterleavingsAtOnce(t *testing.T) {
+	t.Parallel()
+	seed := *interleaveSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("go test ./internal/deliver -run TestInterleavingsAtOnce -interleave.seed %d", seed)
+	w := newWorld(t, seed)
+	pgtest.AtOnce(2*worldLanes, func(i int) {
+		mine := *w
+		mine.random = rand.New(rand.NewPCG(seed, uint64(i)+2))
+		for range 60 {
+			switch {
+			case i < worldLanes:
+				mine.work(t, w.lanes[i])
+			case mine.random.IntN(10) == 0:
+				mine.leasesEnd(t)
+				mine.look(t)
+			default:
+				mine.act(t, 84+mine.random.IntN(14))
+			}
+		}
+	})
+	w.check(t)
+	w.settle(t)
+}
+
+// work is what happens at a lane.
+func (w *world) work(t *testing.T, l *worldLane) {
+	t.Helper()
+	switch n := w.random.IntN(100); {
+	case n < 50:
+		w.take(t, l)
+	case n < 90:
+		w.record(t, l)
+	default:
+		w.crash(t, l)
 	}
 }

@@ -407,7 +407,7 @@ func TestInDoubtAndCancelled(t *testing.T) {
 	}
 	b.endLease(t)
 	for range 2 {
-		if _, err := b.TellInDoubt(t.Context()); err != nil {
+		if err := b.RepairTurns(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -486,4 +486,80 @@ func TestRedeliverWhileTheFactIsInTheAir(t *testing.T) {
 	}
 	close(gate)
 	b.untilStatus(t, parked[0], gateway.DeliverySuppressed)
+}
+
+// A reason lets a confirmed fact be sent again; one that is not confirmed is
+// claimed all the same, and confirmed once.
+func TestOverrideOfWhatIsNotDone(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.singleFire(t, gateway.OnDoubtResend)
+	r := newReceiver(t, status(500, 200))
+	e := b.endpoint(t, r.URL, func(e *gateway.Endpoint) { e.RetrySchedule = []time.Duration{time.Hour} })
+	first := b.report(t, e, 1)[0]
+	b.wake(e)
+	b.untilAttempts(t, first, 1)
+	b.untilStatus(t, first, gateway.DeliveryPending)
+	b.report(t, e, 1)
+	if _, err := b.Redeliver(t.Context(), b.account, actor, first, nil, "once more"); err != nil {
+		t.Fatal(err)
+	}
+	b.wake(e)
+	b.untilCount(t, 0, `SELECT count(*) FROM deliveries WHERE status IN ('pending', 'sending')`)
+	if n := b.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'succeeded'`); n != 1 {
+		t.Errorf("%d confirmations", n)
+	}
+	wantKeys(t, r, b.theClaim(t), "1", "2")
+}
+
+// Whoever waits, and is locked by somebody who gives up while the fact is
+// confirmed, is not forgotten.
+func TestConfirmedWhileAWaitingOneIsLocked(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.singleFire(t, gateway.OnDoubtHold)
+	gate := make(chan struct{})
+	r := newReceiver(t, held(t, gate))
+	e := b.endpoint(t, r.URL)
+	holder, parked := b.park(t, e, 2)
+	errGivenUp := errors.New("given up")
+	err := b.store.InTx(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.CancelDelivery(t.Context(), b.account, parked[0]); err != nil {
+			return err
+		}
+		close(gate)
+		b.untilStatus(t, holder, gateway.DeliveryDelivered)
+		return errGivenUp
+	})
+	if !errors.Is(err, errGivenUp) {
+		t.Fatal(err)
+	}
+	b.untilStatus(t, parked[1], gateway.DeliverySuppressed)
+	if n := b.count(t, `SELECT count(*) FROM claims WHERE waited`); n != 1 {
+		t.Error("nobody knows that one still waits")
+	}
+	b.endLease(t)
+	for range 2 {
+		if err := b.RepairTurns(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.untilStatus(t, parked[0], gateway.DeliverySuppressed)
+	b.untilCount(t, 0, `SELECT count(*) FROM claims WHERE waited`)
+}
+
+// A person is asked about a fact in doubt, and sending it anew is no answer.
+func TestRedeliverInDoubt(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.singleFire(t, gateway.OnDoubtHold)
+	e := b.endpoint(t, newReceiver(t, status(200)).URL)
+	id := b.report(t, e, 1)[0]
+	b.crash(t, e, gateway.OnDoubtHold, id)
+	b.wake(e)
+	b.untilCount(t, 1, `SELECT count(*) FROM deliveries WHERE waiting_on IS NOT NULL`)
+	b.endLease(t)
+	if _, err := b.Redeliver(t.Context(), b.account, actor, id, nil, ""); !errors.Is(err, gateway.ErrClaimInProgress) {
+		t.Errorf("redelivered: %v", err)
+	}
 }

@@ -142,15 +142,17 @@ func CheckHolder(holder string) error {
 }
 
 // CheckReason checks why a person steps in.
-func CheckReason(reason string) error {
-	if strings.TrimSpace(reason) == "" {
-		return Invalid("reason", "say why: it is kept in the audit log")
-	}
-	return checkWords("reason", reason, MaxReason)
-}
+func CheckReason(reason string) error { return checkReason("reason", reason) }
 
 // CheckOverride checks why a confirmed fact is to be sent a second time.
-func CheckOverride(reason string) error { return checkWords("override_claim", reason, MaxReason) }
+func CheckOverride(reason string) error { return checkReason("override_claim", reason) }
+
+func checkReason(field, reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return Invalid(field, "say why: it is kept in the audit log")
+	}
+	return checkWords(field, reason, MaxReason)
+}
 
 func checkWords(field, text string, most int) error {
 	if text == "" || len(text) > most || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {

@@ -34,10 +34,13 @@ type WonClaim struct {
 }
 
 // OverriddenClaim is what a fact that is done goes out under again: the same key
-// as before.
-func (t Tx) OverriddenClaim(ctx context.Context, account gateway.AccountID, id gateway.ClaimID) (WonClaim, error) {
+// as before. A fact that is not done has to be claimed: nil.
+func (t Tx) OverriddenClaim(ctx context.Context, account gateway.AccountID, id gateway.ClaimID) (*WonClaim, error) {
 	c, err := t.ClaimNow(ctx, account, id)
-	return WonClaim{ID: c.ID, Fence: c.Fence, Overridden: true}, err
+	if err != nil || c.State != gateway.ClaimDone {
+		return nil, err
+	}
+	return &WonClaim{ID: c.ID, Fence: c.Fence, Overridden: true}, nil
 }
 
 // ClaimTaken claims the keys of deliveries that the lane has just taken, for a

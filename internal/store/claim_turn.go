@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -58,7 +59,9 @@ func (t Tx) EndClaims(ctx context.Context, account gateway.AccountID, ends []Cla
 		), held AS (
 			UPDATE claim_holds h
 			SET ended_at = clock_timestamp(),
-			    ended = CASE WHEN e.state = 'done' THEN 'completed' ELSE 'released' END
+			    ended = CASE WHEN e.state = 'done' THEN 'completed' ELSE 'released' END,
+			    actor = '',
+			    reason = ''
 			FROM ended e
 			WHERE h.claim_id = e.id
 			  AND h.fence = e.fence
@@ -90,12 +93,14 @@ func (t Tx) EndClaims(ctx context.Context, account gateway.AccountID, ends []Cla
 }
 
 // suppressWaiting closes what waits for claims that are done. What somebody else
-// has locked finds out by itself. The caller has locked the claims.
+// has locked finds out by itself, or, if that transaction is rolled back, by
+// RepairTurns. The caller has locked the claims.
 func (t Tx) suppressWaiting(ctx context.Context, claims []gateway.ClaimID) error {
 	if len(claims) == 0 {
 		return nil
 	}
-	_, err := t.tx.Exec(ctx, `
+	batch := &pgx.Batch{}
+	batch.Queue(`
 		WITH waiting AS (
 			SELECT id
 			FROM deliveries
@@ -111,8 +116,22 @@ func (t Tx) suppressWaiting(ctx context.Context, claims []gateway.ClaimID) error
 		  AND d.id <= (SELECT id FROM waiting ORDER BY id DESC LIMIT 1)
 		  AND d.status = 'pending'
 		  AND d.waiting_on = ANY ($1)`, claims)
-	return wrap("suppress what waits", err)
+	batch.Queue(noneWaits, claims)
+	return wrap("suppress what waits", t.tx.SendBatch(ctx, batch).Close())
 }
+
+// noneWaits takes claims off the list of those that are waited for when nobody
+// waits any more. The caller has locked them, so that nobody begins to.
+const noneWaits = `
+		UPDATE claims c
+		SET waited = false
+		WHERE c.id = ANY ($1)
+		  AND NOT EXISTS (
+			SELECT
+			FROM deliveries w
+			WHERE w.waiting_on = c.id
+			  AND w.status = 'pending'
+			  AND w.` + notAhead + `)`
 
 // goOnWaiting has what waits for released claims wait for the holder's next
 // attempt, which stands for all of them. Where the holder is closed there is
@@ -283,25 +302,56 @@ func (t Tx) SettleFreed(ctx context.Context, claims []gateway.ClaimID) error {
 	return t.passTurns(ctx, claims, freed)
 }
 
-// RepairTurns gives on the turns of claims whose holder is closed and whose lease
-// has ended: a person closed it while it was in doubt. It returns how many claims
-// these were.
-func (t Tx) RepairTurns(ctx context.Context, limit int) (int, error) {
+// TurnCursor is how far RepairTurns has looked.
+type TurnCursor struct {
+	lease time.Time
+	claim gateway.ClaimID
+}
+
+// RepairTurns looks at claims that are waited for and whose lease has ended,
+// limit of them behind a cursor, and returns where the next look goes on: at the
+// start again after the last. It gives on the turns of those whose holder is
+// closed, as when a person closes it while it is in doubt; and suppresses what
+// still waits for those that are done, where who had it locked was rolled back.
+func (t Tx) RepairTurns(ctx context.Context, after TurnCursor, limit int) (next TurnCursor, err error) {
 	rows, err := t.tx.Query(ctx, `
-		SELECT c.id
-		FROM claims c
-		WHERE c.state <> 'done'
-		  AND c.waited
-		  AND `+abandoned+`
-		  AND EXISTS (SELECT FROM deliveries w WHERE w.waiting_on = c.id AND w.status = 'pending' AND w.next_attempt_at IS NULL)
-		LIMIT $1
-		FOR UPDATE OF c SKIP LOCKED`, limit)
+		SELECT id, lease_expires_at, state = 'done'
+		FROM claims
+		WHERE waited
+		  AND lease_expires_at < now()
+		  AND (lease_expires_at, id) > ($1, $2)
+		ORDER BY lease_expires_at, id
+		LIMIT $3
+		FOR UPDATE SKIP LOCKED`, after.lease, after.claim, limit)
 	if err != nil {
-		return 0, wrap("look for lost turns", err)
+		return after, wrap("look for lost turns", err)
 	}
-	claims, err := pgx.CollectRows(rows, pgx.RowTo[gateway.ClaimID])
+	var open, done []gateway.ClaimID
+	n, isDone := 0, false
+	_, err = pgx.ForEachRow(rows, []any{&next.claim, &next.lease, &isDone}, func() error {
+		n++
+		if isDone {
+			done = append(done, next.claim)
+		} else {
+			open = append(open, next.claim)
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, wrap("look for lost turns", err)
+		return after, wrap("look for lost turns", err)
 	}
-	return len(claims), t.passTurns(ctx, claims, abandoned)
+	if n < limit {
+		next = TurnCursor{}
+	}
+	if err := t.suppressWaiting(ctx, done); err != nil {
+		return after, err
+	}
+	if err := t.passTurns(ctx, open, abandoned); err != nil {
+		return after, err
+	}
+	if len(open) == 0 {
+		return next, nil
+	}
+	_, err = t.tx.Exec(ctx, noneWaits, open)
+	return next, wrap("note that nobody waits", err)
 }

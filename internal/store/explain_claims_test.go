@@ -205,7 +205,9 @@ func (x *explained) singleFire() []call {
 			return err
 		}),
 		inTx("doubt", func(ctx context.Context, tx store.Tx) ([]gateway.Claim, error) { return tx.NoteDoubt(ctx, 100) }),
-		inTx("repair turns", func(ctx context.Context, tx store.Tx) (int, error) { return tx.RepairTurns(ctx, 100) }),
+		inTx("repair turns", func(ctx context.Context, tx store.Tx) (store.TurnCursor, error) {
+			return tx.RepairTurns(ctx, store.TurnCursor{}, 100)
+		}),
 		inTx("head of a chain", func(ctx context.Context, tx store.Tx) (gateway.EndpointID, error) {
 			return tx.HeadOf(ctx, account, x.event.ID, x.endpoint)
 		}),

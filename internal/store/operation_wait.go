@@ -10,7 +10,8 @@ import (
 
 // CountUntried counts what an operation has opened and nobody has tried since:
 // of each active endpoint up to most. What waits at an endpoint that is paused
-// or disabled waits for a person, and holds up nobody.
+// or disabled waits for a person, and what waits for a claim for its holder:
+// they hold up nobody.
 func (s *Store) CountUntried(ctx context.Context, run OperationRun, most int) (int, error) {
 	q := &query{}
 	q.put(`SELECT count(*)
@@ -21,6 +22,7 @@ func (s *Store) CountUntried(ctx context.Context, run OperationRun, most int) (i
 			WHERE d.endpoint_id = p.id
 			  AND d.status = 'pending'
 			  AND d.step = 0
+			  AND d.waiting_on IS NULL
 			  AND d.operation_id IS NOT NULL`)
 	q.add(` AND d.operation_id = `, run.ID)
 	addRange(q, `d.id`, gateway.DeliveryID(lowestOf(run.Filter)), gateway.DeliveryID(run.Bound))

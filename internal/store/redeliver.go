@@ -28,7 +28,7 @@ func (t Tx) DeliveryInTx(ctx context.Context, account gateway.AccountID, id gate
 // nothing is opened at a deleted endpoint: the caller has woken the lane, for
 // whose lock a deletion waits. A fact that the receiver has confirmed is not
 // opened, unless that is overridden, and not while another delivery of it may be
-// in the air; taking asks again.
+// in the air, or a person is to decide about it; taking asks again.
 func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.DeliveryID, seen int, trigger gateway.Trigger, override bool) (bool, error) {
 	// A delivery carries its event's time.
 	low, high := gateway.FirstIDAt[gateway.EventID](id.Time()), gateway.FirstIDAt[gateway.EventID](id.Time().Add(time.Millisecond))
@@ -41,7 +41,7 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 		    trigger = $4,
 		    closed_at = NULL,
 		    waiting_on = NULL,
-		    overrides_claim = $8
+		    overrides_claim = $8 AND EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done')
 		FROM events e
 		WHERE d.id = $1
 		  AND d.account_id = $2
@@ -58,7 +58,7 @@ func (t Tx) Reopen(ctx context.Context, account gateway.AccountID, id gateway.De
 			FROM claims c
 			WHERE c.id = d.claim_id
 			  AND (c.state = 'done' AND NOT $8
-			       OR c.state = 'in_progress' AND c.lease_expires_at > clock_timestamp()))`,
+			       OR c.state = 'in_progress' AND (c.on_doubt = 'hold' OR c.lease_expires_at > clock_timestamp())))`,
 		id, account, seen, string(trigger), gateway.MaxReopenedAttempts, low, high, override)
 	return tag.RowsAffected() == 1, wrap("reopen delivery", err)
 }

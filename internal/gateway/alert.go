@@ -13,17 +13,18 @@ const (
 	// AlertDeliveryFailed is gathered: one mail an endpoint and hour.
 	AlertDeliveryFailed  AlertKind = "delivery.failed"
 	AlertDeliveryExpired AlertKind = "delivery.expired"
+	AlertClaimDoubtful   AlertKind = "claim.doubtful"
 	AlertOperationDone   AlertKind = "operation.done"
 )
 
 // AlertKinds lists every kind, in the order in which they are shown.
 var AlertKinds = []AlertKind{
 	AlertEndpointDisabled, AlertEndpointFailing, AlertEndpointFailingEarly,
-	AlertDeliveryFailed, AlertDeliveryExpired, AlertOperationDone,
+	AlertClaimDoubtful, AlertDeliveryFailed, AlertDeliveryExpired, AlertOperationDone,
 }
 
 // ByDefault tells whether those who may change things are written to about it
 // unless they chose otherwise. Nobody else is.
 func (k AlertKind) ByDefault() bool {
-	return k == AlertEndpointDisabled || k == AlertEndpointFailing
+	return k == AlertEndpointDisabled || k == AlertEndpointFailing || k == AlertClaimDoubtful
 }

@@ -51,6 +51,7 @@ func TestOwnTypes(t *testing.T) {
 	t.Parallel()
 	for name, alert := range map[string]bool{
 		gateway.TypeEndpointFailing: true, gateway.TypeEndpointDisabled: true, gateway.TypeDeliveryExpired: true, gateway.TypeOperationDone: true,
+		gateway.TypeClaimDoubtful:  true,
 		gateway.TypeDeliveryFailed: false, gateway.TypeTest: false,
 	} {
 		if gateway.IsAlert(name) != alert || !strings.HasPrefix(name, gateway.OwnTypePrefix) || !gateway.ValidEventType(name) {

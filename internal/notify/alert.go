@@ -134,6 +134,11 @@ func newsOf(a store.Alert) (news, error) {
 		err := json.Unmarshal(a.Data, &d)
 		n.kind, n.write = gateway.AlertDeliveryExpired, func(sc scene) letter { return deliveriesExpired(sc, d) }
 		return n, err
+	case gateway.TypeClaimDoubtful:
+		var d gateway.ClaimDoubtfulData
+		err := json.Unmarshal(a.Data, &d)
+		n.kind, n.endpoint, n.write = gateway.AlertClaimDoubtful, &d.EndpointID, func(sc scene) letter { return claimDoubtful(sc, d) }
+		return n, err
 	case gateway.TypeOperationDone:
 		var d gateway.OperationDoneData
 		err := json.Unmarshal(a.Data, &d)

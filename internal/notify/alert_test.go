@@ -146,6 +146,10 @@ func TestMembersWhoAskAreToldOnce(t *testing.T) {
 	const failing = "[Acme] billing.example.com is failing: "
 	b.wantMails(t, "early: "+failing+"50 of 100 failures in a row", "early: "+failing+"70 of 100 failures in a row", "owner: "+failing+"90 of 100 failures in a row")
 
+	b.emit(t, account, gateway.TypeClaimDoubtful, gateway.ClaimDoubtfulData{EndpointID: endpoint, EventType: "credit.checked", Subject: "customer-1"})
+	b.alert(t)
+	b.wantMails(t, "owner: [Acme] In doubt whether billing.example.com was told of credit.checked")
+
 	b.emit(t, account, gateway.TypeDeliveryExpired, gateway.DeliveryExpiredData{Day: "2026-07-01", Deliveries: 2})
 	b.emit(t, account, gateway.TypeOperationDone, gateway.OperationDoneData{Kind: "redeliver", State: "done", Total: 1234, Done: 1234})
 	b.emit(t, account, gateway.TypeTest, nil)
@@ -244,7 +248,7 @@ func TestChoosing(t *testing.T) {
 	choose := func(user gateway.UserID, kinds ...gateway.AlertKind) error {
 		return b.Choose(t.Context(), account, gateway.Actor(ada.String()), user, kinds)
 	}
-	want(true, gateway.AlertEndpointDisabled, gateway.AlertEndpointFailing)
+	want(true, gateway.AlertEndpointDisabled, gateway.AlertEndpointFailing, gateway.AlertClaimDoubtful)
 	want(false)
 	for range 2 { // the second changes nothing
 		if err := choose(ada, gateway.AlertOperationDone, gateway.AlertDeliveryFailed); err != nil {

@@ -53,6 +53,12 @@ func letters() map[string]letter {
 		"failed":  deliveriesFailed(newSceneOf(0), store.Digest{Failed: 23, Causes: map[string]int64{"503": 20, "timeout": 3}, Since: morning}),
 		"failed1": deliveriesFailed(newSceneOf(0), store.Digest{Failed: 1, Causes: map[string]int64{"dns": 1}, Since: morning}),
 		"expired": deliveriesExpired(elsewhere, gateway.DeliveryExpiredData{Day: "2026-06-01", Deliveries: 1234567, ExpiredAt: noon}),
+		"doubtful": claimDoubtful(newSceneOf(0), gateway.ClaimDoubtfulData{
+			ClaimID: gateway.ClaimID{15: 4}, EventType: "credit.checked", Subject: "customer-1001", OnDoubt: gateway.OnDoubtResend, LeaseExpiredAt: noon,
+		}),
+		"doubtful_hold": claimDoubtful(newSceneOf(0), gateway.ClaimDoubtfulData{
+			ClaimID: gateway.ClaimID{15: 5}, EventType: "credit.checked", Subject: "customer-1001", OnDoubt: gateway.OnDoubtHold, LeaseExpiredAt: noon,
+		}),
 		"operation": operationDone(elsewhere, gateway.OperationDoneData{
 			ID: gateway.OperationID{15: 2}, Kind: "recover_failed", State: "done", Total: 5210, Done: 5200, Failed: 10,
 		}),
@@ -103,6 +109,7 @@ func TestLettersOfHostileTexts(t *testing.T) {
 		"failing":   endpointFailing(sc, gateway.EndpointFailingData{LastCause: gateway.LastCause{ErrorKind: gateway.ErrorKind(hostile)}}),
 		"failed":    deliveriesFailed(sc, store.Digest{Failed: 1, Causes: map[string]int64{hostile: 1}}),
 		"expired":   deliveriesExpired(sc, gateway.DeliveryExpiredData{Day: hostile}),
+		"doubtful":  claimDoubtful(sc, gateway.ClaimDoubtfulData{EventType: hostile, Subject: hostile, OnDoubt: gateway.OnDoubt(hostile)}),
 		"operation": operationDone(sc, gateway.OperationDoneData{Kind: gateway.OperationKind(hostile), State: gateway.OperationState(hostile)}),
 	} {
 		if strings.ContainsFunc(l.subject, func(r rune) bool { return !unicode.IsGraphic(r) }) || len([]rune(l.subject)) > 250 {

@@ -99,6 +99,22 @@ func deliveriesExpired(sc scene, d gateway.DeliveryExpiredData) letter {
 	)}
 }
 
+// claimDoubtful tells that nobody knows whether a fact reached an endpoint. What
+// it is about may stand in a payload: that is for the claim's page.
+func claimDoubtful(sc scene, d gateway.ClaimDoubtfulData) letter {
+	eventType := oneLine(d.EventType, longestName)
+	next := "Rowlock sends it again by itself, under the same Idempotency-Key: a receiver that looks at it does nothing twice. What to do next: nothing, if yours does. If it does not, ask it whether it has this one. The claim says what it is about."
+	if d.OnDoubt == gateway.OnDoubtHold {
+		next = "It waits for you: nothing is sent before. What to do next: ask the receiver whether it has it. If it does, mark it as done; if not, reclaim it, and it goes out again. Both are buttons on the claim's page."
+	}
+	return letter{sc.subject("In doubt whether %s was told of %s", sc.host, eventType), sc.body(
+		fmt.Sprintf("An event of the type %s went out to the endpoint %s of %s, which is to get it once, and no answer was recorded in the time that it had. Nobody knows whether it arrived: the sending process may have died.",
+			eventType, sc.endpoint, sc.account),
+		facts("Address", sc.address, "Waited until", written(d.LeaseExpiredAt)),
+		next, sc.at+"/claims/"+d.ClaimID.String(),
+	)}
+}
+
 // operationWords say what an operation does.
 var operationWords = map[gateway.OperationKind]string{
 	gateway.OperationRecoverFailed:  "The recovery of failed deliveries",

@@ -167,7 +167,7 @@ func TestOwnEventsAreDocumented(t *testing.T) {
 	webhooks := document["webhooks"].(object)
 	page := string(b.send(t, http.MethodGet, b.url+"/api/docs", nil).text)
 	for _, name := range []string{
-		gateway.TypeEndpointFailing, gateway.TypeEndpointDisabled, gateway.TypeDeliveryFailed, gateway.TypeDeliveryExpired, gateway.TypeOperationDone,
+		gateway.TypeEndpointFailing, gateway.TypeEndpointDisabled, gateway.TypeDeliveryFailed, gateway.TypeDeliveryExpired, gateway.TypeClaimDoubtful, gateway.TypeOperationDone,
 	} {
 		if webhooks[name] == nil || !strings.Contains(page, "<code>"+name+"</code>") {
 			t.Errorf("%s is not documented", name)

@@ -28,6 +28,7 @@ var alertWords = map[gateway.AlertKind]struct{ name, note string }{
 	gateway.AlertEndpointDisabled:     {"An endpoint was disabled", "At once. Its deliveries are held until somebody resumes it."},
 	gateway.AlertEndpointFailing:      {"An endpoint is about to be disabled", "At 90 % of the failures in a row that disable it."},
 	gateway.AlertEndpointFailingEarly: {"An endpoint keeps failing", "Earlier, at 50 and 70 % of them."},
+	gateway.AlertClaimDoubtful:        {"Nobody knows whether a fact was told", "Of single-fire types: no answer was recorded in time. It is sent again, or waits for you."},
 	gateway.AlertDeliveryFailed:       {"Deliveries failed", "Their attempts are used up. At most one mail an hour for each endpoint."},
 	gateway.AlertDeliveryExpired:      {"Deliveries expired", "Their retention ended before they arrived. One mail for each day of events."},
 	gateway.AlertOperationDone:        {"A bulk operation came to its end", "Done or stopped, whoever began it."},

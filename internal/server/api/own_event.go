@@ -26,6 +26,10 @@ var ownEvents = []struct {
 		gateway.TypeDeliveryExpired, "Open deliveries reached the end of their retention and were closed: one event for each day of events.",
 		reflect.TypeFor[gateway.DeliveryExpiredData](),
 	},
+	{
+		gateway.TypeClaimDoubtful, "Nobody knows whether an event of a single-fire type reached its endpoint: its lease ended, and no answer was recorded. One event for each holder of the claim.",
+		reflect.TypeFor[gateway.ClaimDoubtfulData](),
+	},
 	{gateway.TypeOperationDone, "A bulk operation came to its end: done, or stopped.", reflect.TypeFor[gateway.OperationDoneData]()},
 }
 

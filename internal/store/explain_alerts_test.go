@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -38,7 +39,7 @@ func (x *explained) alerting() []call {
 			if err := tx.AddMember(ctx, account, user.ID, store.RoleMember); err != nil {
 				return err
 			}
-			if _, err := tx.ChooseAlerts(ctx, account, user.ID, gateway.AlertKinds, []bool{true, true, true, true, true, true}); err != nil {
+			if _, err := tx.ChooseAlerts(ctx, account, user.ID, gateway.AlertKinds, slices.Repeat([]bool{true}, len(gateway.AlertKinds))); err != nil {
 				return err
 			}
 			if err := tx.GatherFailed(ctx, x.lane, map[string]int64{"503": 1}, store.DigestPace{}); err != nil {

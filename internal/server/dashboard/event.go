@@ -39,6 +39,8 @@ type story struct {
 	acts       []gateway.AuditEntry
 	// unsent are who asked for it and did not want it.
 	unsent []decide.Unsent
+	// claims are those of the deliveries of a single-fire type.
+	claims map[gateway.ClaimID]gateway.Claim
 }
 
 // showEvent is the page of one event.
@@ -137,6 +139,9 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 	if s.acts, err = v.d.Store.AuditOf(v.ctx(), v.account(), s.objects(), eventActs); err != nil {
 		return s, err
 	}
+	if s.claims, err = v.claimsOf(s.deliveries); err != nil {
+		return s, err
+	}
 	s.unsent, err = v.unsent(s)
 	return s, err
 }
@@ -174,7 +179,9 @@ func progressOf(deliveries []store.DeliveryRow) (p store.Progress) {
 			if failedBefore {
 				p.Retrying++
 			}
-		case gateway.DeliverySuppressed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
+		case gateway.DeliverySuppressed:
+			p.Suppressed++
+		case gateway.DeliveryCancelled, gateway.DeliveryExpired:
 		}
 	}
 	return p
@@ -190,6 +197,8 @@ func reached(e gateway.Event, p store.Progress, listed int) string {
 		return "None"
 	case p.Delivered == p.Total && listed > p.Total:
 		return "It has arrived, by failover"
+	case p.Suppressed == p.Total:
+		return "The fact had been told before"
 	case p.Total == eventDeliveries:
 		return "The newest " + component.Number(p.Total)
 	case p.Delivered == p.Total && p.Total == 1:

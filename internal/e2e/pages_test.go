@@ -33,7 +33,7 @@ func TestEveryPage(t *testing.T) {
 	b := newTab(t, n.url)
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
-	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/settings/keys")
+	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/claims", home(a)+"/settings/keys")
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
 	if len(found) < 40 {
@@ -122,6 +122,13 @@ func (a *account) furnishPages(t testing.TB, r *receiver) {
 	for i := range 60 {
 		want[struct{}](t, a, http.StatusAccepted, http.MethodPost, "/events",
 			fmt.Sprintf(`{"type":"order.created","subject":%s,"key":"%s-%d","data":{"html":%s,"n":%d}}`, quoted, "key", i, quoted, i))
+	}
+	for i, state := range []string{"done", "live", "ended"} {
+		lease := map[bool]string{true: "1s", false: "1h"}[state == "ended"]
+		c := want[claimObject](t, a, http.StatusCreated, http.MethodPost, "/claims", fmt.Sprintf(`{"scope":"mails-%d","key":%s,"lease":%q,"holder":%s}`, i, quoted, lease, quoted))
+		if state == "done" {
+			want[claimObject](t, a, http.StatusOK, http.MethodPost, "/claims/"+c.ID+"/complete", fmt.Sprintf(`{"fence":1,"result":%s}`, quoted))
+		}
 	}
 	waitFor(t, patience, "deliveries fail", func() bool {
 		return len(list[deliveryObject](t, a, "/deliveries", "status=failed")) > 0

@@ -17,8 +17,8 @@ const (
 	claimLease = 12 * time.Second
 )
 
-// claimObject is a claim, as far as it is looked at.
-type claimObject struct {
+// ledgerObject is a claim, as far as it is looked at.
+type ledgerObject struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`
 	Fence   int    `json:"fence"`
@@ -28,8 +28,8 @@ type claimObject struct {
 	} `json:"holders"`
 }
 
-type claimList struct {
-	Data []claimObject `json:"data"`
+type ledgerList struct {
+	Data []ledgerObject `json:"data"`
 }
 
 type deliveryList struct {
@@ -71,18 +71,18 @@ func (o *once) report() {
 }
 
 // claim is the one claim that there is.
-func (o *once) claim() claimObject {
+func (o *once) claim() ledgerObject {
 	o.t.Helper()
-	all := want[claimList](o.t, o.account, http.StatusOK, http.MethodGet, "/claims?subject="+subject, "").Data
+	all := want[ledgerList](o.t, o.account, http.StatusOK, http.MethodGet, "/claims?subject="+subject, "").Data
 	if len(all) != 1 {
 		o.t.Fatalf("%d claims", len(all))
 	}
-	return want[claimObject](o.t, o.account, http.StatusOK, http.MethodGet, "/claims/"+all[0].ID, "")
+	return want[ledgerObject](o.t, o.account, http.StatusOK, http.MethodGet, "/claims/"+all[0].ID, "")
 }
 
-func (o *once) untilDone() claimObject {
+func (o *once) untilDone() ledgerObject {
 	o.t.Helper()
-	var c claimObject
+	var c ledgerObject
 	waitFor(o.t, patience, "the fact is confirmed", func() bool {
 		c = o.claim()
 		return c.State == "done"
@@ -118,7 +118,7 @@ func (o *once) untilStatuses(delivered, suppressed int) {
 }
 
 // wantSent fails unless these fences went out, all under the claim's key.
-func (o *once) wantSent(c claimObject, fences ...int) {
+func (o *once) wantSent(c ledgerObject, fences ...int) {
 	o.t.Helper()
 	var got []int
 	for _, h := range o.receiver.all() {
@@ -182,7 +182,7 @@ func TestKilledBetweenClaimAndRecordWaitsForAPerson(t *testing.T) {
 			o := newOnce(t, "hold", 1)
 			o.dieSending()
 			waitFor(t, patience, "somebody is asked", func() bool {
-				return len(want[claimList](t, o.account, http.StatusOK, http.MethodGet, "/claims?stuck=true", "").Data) == 1
+				return len(want[ledgerList](t, o.account, http.StatusOK, http.MethodGet, "/claims?stuck=true", "").Data) == 1
 			})
 			waitFor(t, patience, "it is told", func() bool {
 				return len(want[deliveryList](t, o.account, http.StatusOK, http.MethodGet, "/events?type=rowlock.claim.doubtful", "").Data) == 1
@@ -191,7 +191,7 @@ func TestKilledBetweenClaimAndRecordWaitsForAPerson(t *testing.T) {
 			if n := len(o.receiver.all()); n != 1 {
 				t.Fatalf("%d requests, before anybody has decided", n)
 			}
-			want[claimObject](t, o.account, http.StatusOK, http.MethodPost, "/claims/"+o.claim().ID+"/"+c.action, c.body)
+			want[ledgerObject](t, o.account, http.StatusOK, http.MethodPost, "/claims/"+o.claim().ID+"/"+c.action, c.body)
 			o.untilStatuses(c.delivered, 2-c.delivered)
 			o.wantSent(o.untilDone(), c.sent...)
 		})

@@ -180,3 +180,77 @@ func TestClaimOfAFactInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// A fact that is confirmed is sent again for a reason alone, and its delivery and
+// event say what became of what reported it again.
+func TestRedeliverAConfirmedFact(t *testing.T) {
+	t.Parallel()
+	f := newTold(t, gateway.OnDoubtResend)
+	first := f.report("customer-1")
+	f.until(first, "delivered", 1)
+	second := f.report("customer-1")
+	f.until(second, "suppressed", 0)
+	told, again := f.home+"/deliveries/"+first, f.home+"/deliveries/"+second
+	p := f.get(again)
+	p.wantText(".callout", "Suppressed: the fact is confirmed.")
+	if links := p.hrefs(".lede a"); !slices.Contains(links, told) || !slices.Contains(links, f.claimOf("customer-1").path) {
+		t.Errorf("the delivery leads to %q", links)
+	}
+	event := f.get(p.hrefs(".lede a")[0])
+	event.wantText("#deliveries", "Told before by dlv_")
+	event.wantText("h1 .badge", "Suppressed")
+	event.wantText("#deliveries", "The fact had been told before")
+	event.wantText("#timeline", "the endpoint had been told before, and was not told again")
+	question := f.get(again + "/redeliver")
+	question.wantText(".callout", "The receiver gets it a second time")
+	if p := f.submit(question, "form.dialog", nil); p.status != http.StatusUnprocessableEntity || p.Find("#override_claim[aria-invalid]").Length() != 1 {
+		t.Errorf("without a reason: %d", p.status)
+	}
+	long := map[string][]string{"override_claim": {strings.Repeat("x", gateway.MaxReason+1)}}
+	if p := f.submit(question, "form.dialog", long); p.status != http.StatusUnprocessableEntity || p.Find("#override_claim[aria-invalid]").Length() != 1 {
+		t.Errorf("with a long reason: %d", p.status)
+	}
+	f.follow(f.submit(question, "form.dialog", map[string][]string{"override_claim": {"they lost it"}})).wantToast("It is sent again now.")
+	f.until(second, "delivered", 1)
+	if n := pgtest.Count(t, f.pool, `SELECT count(*) FROM audit_log WHERE action = 'delivery.redeliver' AND detail = 'they lost it'`); n != 1 {
+		t.Errorf("%d entries say why", n)
+	}
+}
+
+// What waits for a fact that another delivery holds says for which.
+func TestDeliveryThatWaits(t *testing.T) {
+	t.Parallel()
+	f := newTold(t, gateway.OnDoubtHold)
+	f.status.Store(http.StatusInternalServerError)
+	first := f.report("customer-1")
+	f.until(first, "pending", 1)
+	f.inDoubt("customer-1")
+	second := f.report("customer-1")
+	pgtest.Until(t, "it waits", func() bool {
+		return f.n.must(200, http.MethodGet, "/deliveries/"+second, nil)["waiting_on"] != nil
+	})
+	p := f.get(f.home + "/deliveries/" + second)
+	p.wantText(".callout", "Waits for a person: nobody knows whether the fact was told.")
+	p.wantText(".lede", "Waits for dlv_")
+	if p.Find("form[action$='/redeliver']").Length() != 0 {
+		t.Error("it can be sent past its turn")
+	}
+	event := f.get(p.hrefs(".lede a")[0])
+	event.wantText("#deliveries", "Waits for dlv_")
+	event.wantText("#timeline", "Waits: Loan <desk>")
+	claim := f.claimOf("customer-1")
+	claim.wantText(".strip", "1 delivery")
+	if got := claim.roles(); !slices.Equal(got, []string{"pending waits for it", "retrying holds it"}) {
+		t.Errorf("deliveries: %q", got)
+	}
+	list := f.get(f.home + "/claims?state=lease_ended")
+	if got := strings.TrimSpace(list.Find("[id^=waiting-]").Text()); !strings.HasPrefix(got, "1") {
+		t.Errorf("%q wait", got)
+	}
+	overview := f.get(f.home)
+	overview.wantText("#stuck", "customer-1")
+	if links := overview.hrefs("#stuck td a"); !slices.Contains(links, claim.path) {
+		t.Errorf("the overview leads to %q", links)
+	}
+	f.follow(f.post(f.home+"/deliveries/"+second+"/redeliver", map[string][]string{"if_attempts": {"0"}})).wantToast("sent if the claim of its fact is free")
+}

@@ -71,6 +71,8 @@ type Progress struct {
 	// has the event; Delivered is how many were confirmed, Failed how many were
 	// given up.
 	Total, Delivered, Failed int
+	// Suppressed is how many were not sent since their fact is confirmed.
+	Suppressed int
 	// Open is how many are still to be sent, Held how many of these wait for
 	// their endpoint to be active, Retrying how many of them failed before.
 	Open, Held, Retrying int
@@ -93,12 +95,13 @@ func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events 
 	// Each event's are counted by themselves, so that they are found by the
 	// primary key, whatever the planner thinks of the others.
 	rows, err := s.pool.Query(ctx, `
-		SELECT u.id, c.total, c.delivered, c.failed, c.open, c.held, c.retrying, c.next
+		SELECT u.id, c.total, c.delivered, c.failed, c.suppressed, c.open, c.held, c.retrying, c.next
 		FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS u (id, low, high)
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS total,
 			       count(*) FILTER (WHERE d.status = 'delivered') AS delivered,
 			       count(*) FILTER (WHERE d.status = 'failed') AS failed,
+			       count(*) FILTER (WHERE d.status = 'suppressed') AS suppressed,
 			       count(*) FILTER (WHERE d.status IN ('pending', 'sending')) AS open,
 			       count(*) FILTER (WHERE d.status IN ('pending', 'sending') AND p.state <> 'active') AS held,
 			       count(*) FILTER (WHERE d.status IN ('pending', 'sending') AND d.last_outcome <> 'succeeded') AS retrying,
@@ -126,7 +129,7 @@ func collectProgress(rows pgx.Rows) (map[gateway.EventID]Progress, error) {
 	progress := map[gateway.EventID]Progress{}
 	var id gateway.EventID
 	var p Progress
-	_, err := pgx.ForEachRow(rows, []any{&id, &p.Total, &p.Delivered, &p.Failed, &p.Open, &p.Held, &p.Retrying, &p.NextAttemptAt}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&id, &p.Total, &p.Delivered, &p.Failed, &p.Suppressed, &p.Open, &p.Held, &p.Retrying, &p.NextAttemptAt}, func() error {
 		progress[id] = p
 		p.NextAttemptAt = nil
 		return nil

@@ -86,11 +86,14 @@ func TestProgress(t *testing.T) {
 	waiting, ids := b.sentTo(t, one, two)
 	set(ids[0], gateway.DeliveryPending, "", &later)
 	set(ids[1], gateway.DeliverySending, "", &sooner)
+	told, ids := b.sentTo(t, one)
+	set(ids[0], gateway.DeliverySuppressed, "", nil)
 	none, _ := b.sentTo(t)
-	events := []gateway.EventID{none, waiting, done, mixed, gateway.EventID(b.clock.NewID())}
+	events := []gateway.EventID{none, told, waiting, done, mixed, gateway.EventID(b.clock.NewID())}
 	got, err := b.Progress(t.Context(), b.account, events)
 	want := map[gateway.EventID]store.Progress{
 		done:    {Total: 2, Delivered: 2},
+		told:    {Total: 1, Suppressed: 1},
 		mixed:   {Total: 3, Failed: 1, Open: 2, Held: 1, Retrying: 1, NextAttemptAt: &soon},
 		waiting: {Total: 2, Open: 2, NextAttemptAt: &later},
 	}

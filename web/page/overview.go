@@ -22,10 +22,13 @@ type Overview struct {
 	Start *Start
 	// Quiet tells that nothing has happened yet, so that there is nothing to
 	// count.
-	Quiet    bool
-	Numbers  OverviewNumbers
-	Chart    EndpointChart
-	Troubled []TroubledEndpoint
+	Quiet   bool
+	Numbers OverviewNumbers
+	Chart   EndpointChart
+	// StuckClaims are those that need somebody, those that wait for longest
+	// first; how many there are is in the frame.
+	StuckClaims []ClaimRow
+	Troubled    []TroubledEndpoint
 	// MoreTroubled tells that there are more than are shown.
 	MoreTroubled bool
 	// Calm is how the endpoints are when none is troubled.

@@ -24,6 +24,11 @@ type Redeliver struct {
 	Attempts int
 	// Delivered tells that the receiver has confirmed it before.
 	Delivered bool
+	// Override tells that the fact is to be told once and is confirmed: a reason
+	// is asked for, and Entered is what was given.
+	Override bool
+	Entered  string
+	Errors   Errors
 	// Refused says why it cannot be sent; empty when it can.
 	Refused string
 	Heading bool

@@ -23,6 +23,9 @@ type sight struct {
 	eventType string
 	sending   sending
 	failovers []page.Failover
+	// claim is that of a single-fire type's fact; nil where there is none, or none
+	// yet.
+	claim *gateway.Claim
 }
 
 // showDelivery is the page of one delivery.
@@ -55,10 +58,13 @@ func (v *visit) deliveryView(s sight) page.Delivery {
 		Type: s.eventType, Event: s.EventID.String(), EventHref: v.at("events", s.EventID.String()),
 		Endpoint: called(s.endpoint), EndpointURL: s.endpoint.URL, Status: deliveryState(s.Delivery),
 		Line: v.deliveryLine(s.Delivery, s.endpoint, s.sending.gone), CreatedAt: s.CreatedAt, ClosedAt: s.ClosedAt,
-		Trigger: triggerWords(s.Trigger), Note: deliveryNote(s), Manages: v.manages(),
+		Trigger: triggerWords(s.Trigger), Note: v.deliveryNote(s), Manages: v.manages(),
 		Cancel: isOpen(s.Status), Open: s.Status == gateway.DeliveryPending || s.Status == gateway.DeliverySending,
 	}
 	view.Line.Failovers = s.failovers
+	if s.claim != nil {
+		view.Line.Failovers = append(s.failovers, v.claimTie(s.Delivery, map[gateway.ClaimID]gateway.Claim{s.claim.ID: *s.claim})...)
+	}
 	if !s.endpoint.Deleted {
 		view.EndpointHref = v.at("endpoints", s.EndpointID.String())
 	}
@@ -93,6 +99,9 @@ func (v *visit) sight() (s sight, err error) {
 		return s, err
 	}
 	s.endpoint, s.failovers = labels[s.EndpointID], v.failoverLinks(s.Delivery, labels)
+	if s.claim, err = v.claimOf(s.Delivery); err != nil {
+		return s, err
+	}
 	event, err := v.d.Store.Event(v.ctx(), v.account(), s.EventID)
 	if err != nil && !isMissing(err) && !errors.Is(err, gateway.ErrExpired) {
 		return s, err
@@ -152,7 +161,10 @@ func (v *visit) askedAttempt(newest int) (asked, first int) {
 }
 
 // deliveryNote says what a state means where the badge does not say it all.
-func deliveryNote(s sight) component.Callout {
+func (v *visit) deliveryNote(s sight) component.Callout {
+	if s.claim != nil && s.WaitingOn != nil {
+		return v.waitingNote(s.Delivery, *s.claim)
+	}
 	switch s.Status {
 	case gateway.DeliveryHeld:
 		return component.Callout{
@@ -162,7 +174,7 @@ func deliveryNote(s sight) component.Callout {
 	case gateway.DeliveryFailed:
 		return failedNote(s.Delivery, s.failovers)
 	case gateway.DeliverySuppressed:
-		return component.Callout{Tone: component.ToneInfo, Title: "Suppressed.", Text: "The endpoint had confirmed this fact before, so it was not told again."}
+		return suppressedNote(s.claim)
 	case gateway.DeliveryExpired:
 		return component.Callout{Tone: component.ToneWarn, Title: "Expired.", Text: "Its retention ended before the endpoint confirmed it."}
 	case gateway.DeliveryPending, gateway.DeliverySending, gateway.DeliveryDelivered, gateway.DeliveryCancelled:

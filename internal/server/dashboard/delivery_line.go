@@ -20,7 +20,8 @@ func (v *visit) deliveryLines(s story) []page.DeliveryLine {
 	lines, endpoints := make([]page.DeliveryLine, len(s.deliveries)), s.endpoints()
 	for i, d := range s.deliveries {
 		lines[i] = v.deliveryLine(d.Delivery, d.Endpoint, s.gone())
-		lines[i].Took, lines[i].Failovers = took[d.ID], v.failoverLinks(d.Delivery, endpoints)
+		lines[i].Took = took[d.ID]
+		lines[i].Failovers = append(v.failoverLinks(d.Delivery, endpoints), v.claimTie(d.Delivery, s.claims)...)
 	}
 	slices.SortStableFunc(lines, func(a, b page.DeliveryLine) int {
 		return strings.Compare(strings.ToLower(a.Endpoint), strings.ToLower(b.Endpoint))
@@ -51,6 +52,9 @@ func (v *visit) deliveryLine(d gateway.Delivery, endpoint store.EndpointLabel, g
 	if d.Status == gateway.DeliveryHeld {
 		line.NextAt, line.Next = nil, "goes on when resumed"
 	}
+	if d.WaitingOn != nil {
+		line.NextAt, line.Next = nil, "waits for its turn"
+	}
 	if !gone && !endpoint.Deleted {
 		line.Action, line.Ask = deliveryAct(d)
 		line.Primary = line.Action == retryNow
@@ -67,6 +71,9 @@ const (
 // deliveryAct is what can be done with a delivery in a state, and whether that
 // is asked first.
 func deliveryAct(d gateway.Delivery) (verb string, ask bool) {
+	if d.WaitingOn != nil { // the claim's page has what can be done
+		return "", false
+	}
 	switch d.Status {
 	case gateway.DeliveryPending:
 		if deliveryState(d) == shownRetrying {
@@ -76,7 +83,7 @@ func deliveryAct(d gateway.Delivery) (verb string, ask bool) {
 	case gateway.DeliveryDelivered, gateway.DeliverySuppressed:
 		return redeliverVerb, true
 	case gateway.DeliveryFailed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
-		return redeliverVerb, false
+		return redeliverVerb, d.ClaimID != nil // the fact may be confirmed
 	case gateway.DeliverySending, gateway.DeliveryHeld:
 	}
 	return "", false

@@ -45,6 +45,8 @@ type story struct {
 	// fact is what is known of its subject, where it reported something; nil for
 	// nothing.
 	fact *gateway.Fact
+	// claims are those of the deliveries of a single-fire type.
+	claims map[gateway.ClaimID]gateway.Claim
 }
 
 // showEvent is the page of one event.
@@ -150,6 +152,9 @@ func (v *visit) story(event gateway.Event) (s story, err error) {
 	if s.fact, err = v.factOf(event); err != nil {
 		return s, err
 	}
+	if s.claims, err = v.claimsOf(s.deliveries); err != nil {
+		return s, err
+	}
 	s.unsent, err = v.unsent(s)
 	return s, err
 }
@@ -190,7 +195,9 @@ func progressOf(deliveries []store.DeliveryRow) (p store.Progress) {
 			if failedBefore {
 				p.Retrying++
 			}
-		case gateway.DeliverySuppressed, gateway.DeliveryCancelled, gateway.DeliveryExpired:
+		case gateway.DeliverySuppressed:
+			p.Suppressed++
+		case gateway.DeliveryCancelled, gateway.DeliveryExpired:
 		}
 	}
 	return p
@@ -206,6 +213,8 @@ func reached(e gateway.Event, p store.Progress, listed int) string {
 		return "None"
 	case p.Delivered == p.Total && listed > p.Total:
 		return "It has arrived, by failover"
+	case p.Suppressed == p.Total:
+		return "The fact had been told before"
 	case p.Total == eventDeliveries:
 		return "The newest " + component.Number(p.Total)
 	case p.Delivered == p.Total && p.Total == 1:

@@ -86,7 +86,7 @@ func closedSteps(s story) []page.EventStep {
 		case gateway.DeliveryExpired:
 			steps = append(steps, stepOf(*d.ClosedAt, component.ToneWarn, "hourglass", "Expired: "+name, "Its retention ended before it was confirmed."))
 		case gateway.DeliverySuppressed:
-			steps = append(steps, stepOf(*d.ClosedAt, component.ToneDup, "layers", "Suppressed: "+name, "The endpoint had confirmed the fact before."))
+			steps = append(steps, stepOf(*d.ClosedAt, component.ToneDup, "layers", "Suppressed: "+name, "The fact is confirmed: the endpoint had been told before, and was not told again."))
 		case gateway.DeliveryPending, gateway.DeliverySending, gateway.DeliveryHeld, gateway.DeliveryDelivered:
 		}
 	}

@@ -21,6 +21,8 @@ func plannedSteps(s story, now time.Time) []page.EventStep {
 		case d.Status == gateway.DeliveryHeld:
 			step := stepOf(farAway, "", "pause", "Held: "+name, "The endpoint is "+string(d.Endpoint.State)+". It goes on when somebody resumes it.")
 			steps = append(steps, step)
+		case d.WaitingOn != nil:
+			steps = append(steps, stepOf(farAway, "", "hourglass", "Waits: "+name, "The fact is to be told once, and its claim is not free. If it is confirmed, this delivery is suppressed."))
 		case d.Status == gateway.DeliverySending:
 			step := stepOf(now, component.ToneInfo, "send", "Attempt "+strconv.Itoa(d.Attempts)+" to "+name+" is on its way", "")
 			step.Time = "now"

@@ -68,6 +68,8 @@ func overall(status gateway.EventStatus, p store.Progress) string {
 		return string(gateway.DeliveryPending)
 	case p.Delivered > 0:
 		return string(gateway.DeliveryDelivered)
+	case p.Suppressed > 0:
+		return string(gateway.DeliverySuppressed)
 	default: // all were cancelled, or have expired
 		return string(gateway.DeliveryCancelled)
 	}
@@ -87,6 +89,8 @@ func nextStep(e gateway.Event, p store.Progress, now time.Time) (string, *time.T
 		return component.Number(p.Failed) + " given up", nil
 	case p.Held > 0:
 		return component.Number(p.Held) + " held", nil
+	case p.Suppressed == p.Total:
+		return "told before", nil
 	}
 	return "", nil
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// troubledRows and activityRows are how many of them the overview shows.
+	// troubledRows and activityRows are how many of them the overview shows: of
+	// endpoints and claims that need somebody, and of what was done.
 	troubledRows = 5
 	activityRows = 8
 	// calmEndpoints is how many endpoints are looked at when none is troubled.
@@ -40,6 +41,9 @@ func showOverview(v *visit) error {
 		return err
 	}
 	view.Live = v.live()
+	if view.StuckClaims, err = v.longestStuck(view.Stuck); err != nil {
+		return err
+	}
 	view.Quiet = !firsts.Event && !firsts.Delivered
 	if !view.Quiet {
 		view.Calm.Sent = firsts.Delivered
@@ -48,6 +52,18 @@ func showOverview(v *visit) error {
 		}
 	}
 	return v.page(page.OverviewPage(view))
+}
+
+// longestStuck are the claims that need somebody for longest, of so many.
+func (v *visit) longestStuck(n int) ([]page.ClaimRow, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	claims, err := v.d.Store.LongestStuck(v.ctx(), v.account(), troubledRows)
+	if err != nil {
+		return nil, err
+	}
+	return v.claimRows(claims)
 }
 
 // fillOverview adds what there is once something has happened.

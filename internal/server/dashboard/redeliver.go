@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -10,7 +11,16 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
+// fieldOverride is why a fact that is confirmed is sent a second time.
+const fieldOverride = "override_claim"
+
 func askRedeliver(v *visit) error {
+	return v.redeliverQuestion(http.StatusOK, "", nil)
+}
+
+// redeliverQuestion asks, at first or again, whether a delivery is sent again. A
+// fact that is confirmed takes a reason.
+func (v *visit) redeliverQuestion(status int, entered string, wrong page.Errors) error {
 	s, err := v.sight()
 	if err != nil {
 		return err
@@ -19,10 +29,11 @@ func askRedeliver(v *visit) error {
 	if s.endpoint.Deleted {
 		why = "Its endpoint was deleted, so it cannot be sent again. The event can still go to another endpoint."
 	}
-	return v.ask("Redeliver", layout.SectionDeliveries, page.RedeliverQuestion(page.Redeliver{
+	return v.askAgain(status, "Redeliver", layout.SectionDeliveries, page.RedeliverQuestion(page.Redeliver{
 		Path: v.at("deliveries", s.ID.String()), Back: v.at("events", s.EventID.String()),
 		Type: s.eventType, Endpoint: called(s.endpoint), Attempts: s.Attempts,
 		Delivered: s.Status == gateway.DeliveryDelivered || s.Status == gateway.DeliverySuppressed, Refused: why, Heading: !v.scripted(),
+		Override: s.claim != nil && s.claim.State == gateway.ClaimDone, Entered: entered, Errors: wrong,
 	}))
 }
 
@@ -40,7 +51,14 @@ func redeliver(v *visit) error {
 		}
 		seen = &n
 	}
-	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), d.ID, seen, "")
+	override := f.text(fieldOverride)
+	now, err := v.d.Deliver.Redeliver(v.ctx(), v.account(), v.actor(), d.ID, seen, override)
+	if errors.Is(err, gateway.ErrClaimDone) {
+		f.wrong(fieldOverride, "Say why: it stands in the audit log.")
+	}
+	if !f.ok() || f.take(err, map[string]string{fieldOverride: fieldOverride}, nil) {
+		return v.redeliverQuestion(http.StatusUnprocessableEntity, override, f.errors)
+	}
 	if why := whyNotSent(now, err); why != "" {
 		return v.refused(to, why)
 	}
@@ -49,6 +67,9 @@ func redeliver(v *visit) error {
 	}
 	if now.Status == gateway.DeliveryHeld {
 		return v.done(to, "It waits: the endpoint gets it when it is resumed.")
+	}
+	if d.WaitingOn != nil {
+		return v.done(to, "It is looked at now, and sent if the claim of its fact is free.")
 	}
 	return v.done(to, "It is sent again now.")
 }
@@ -61,6 +82,8 @@ func whyNotSent(now gateway.Delivery, err error) string {
 		return "Not sent: its endpoint is not active, and its last attempt is still on its way. Resume the endpoint first."
 	case errors.Is(err, gateway.ErrDeliveryInFlight):
 		return "Not sent: it is on its way right now. Wait for its answer."
+	case errors.Is(err, gateway.ErrClaimInProgress):
+		return "Not sent: another delivery of the fact is on its way, or nobody knows whether it arrived. See the claim."
 	case errors.Is(err, gateway.ErrDeliveryChanged):
 		return "Not sent: it has changed since you looked, perhaps because somebody else pressed first. This is how it is now."
 	case errors.Is(err, gateway.ErrPayloadGone):

@@ -252,5 +252,5 @@ func TestDeliveryThatWaits(t *testing.T) {
 	if links := overview.hrefs("#stuck td a"); !slices.Contains(links, claim.path) {
 		t.Errorf("the overview leads to %q", links)
 	}
-	f.follow(f.post(f.home+"/deliveries/"+second+"/redeliver", map[string][]string{"if_attempts": {"0"}})).wantToast("sent if the claim of its fact is free")
+	f.follow(f.post(f.home+"/deliveries/"+second+"/redeliver", map[string][]string{"if_attempts": {"0"}})).wantToast("Not sent: another delivery of the fact is on its way, or nobody knows whether it arrived")
 }

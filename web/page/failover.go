@@ -8,4 +8,6 @@ type Failover struct {
 	// Name is what the other one's endpoint is called, Href leads to the
 	// delivery.
 	Name, Href string
+	// Wraps tells that it is shown whole, on as many lines as it takes.
+	Wraps bool
 }

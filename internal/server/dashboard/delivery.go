@@ -61,10 +61,7 @@ func (v *visit) deliveryView(s sight) page.Delivery {
 		Trigger: triggerWords(s.Trigger), Note: v.deliveryNote(s), Manages: v.manages(),
 		Cancel: isOpen(s.Status), Open: s.Status == gateway.DeliveryPending || s.Status == gateway.DeliverySending,
 	}
-	view.Line.Failovers = s.failovers
-	if s.claim != nil {
-		view.Line.Failovers = append(s.failovers, v.claimTie(s.Delivery, map[gateway.ClaimID]gateway.Claim{s.claim.ID: *s.claim})...)
-	}
+	view.Line.Failovers = append(s.failovers, v.claimLinks(s.Delivery, s.claim)...)
 	if !s.endpoint.Deleted {
 		view.EndpointHref = v.at("endpoints", s.EndpointID.String())
 	}

@@ -73,24 +73,30 @@ func (v *visit) claimsOf(deliveries []store.DeliveryRow) (map[gateway.ClaimID]ga
 	return known, err
 }
 
-// claimTie ties a delivery, in the list of its event's, to the one that told the
-// fact or that it waits for, or else to its claim.
-func (v *visit) claimTie(d gateway.Delivery, claims map[gateway.ClaimID]gateway.Claim) []page.Failover {
-	if d.ClaimID == nil {
-		return nil
+// claimTie ties a delivery to the one that told the fact or that it waits for;
+// not ok when there is no other.
+func (v *visit) claimTie(d gateway.Delivery, c gateway.Claim) (tie page.Failover, ok bool) {
+	if c.DeliveryID == nil || *c.DeliveryID == d.ID {
+		return tie, false
 	}
-	c, known := claims[*d.ClaimID]
-	if !known {
-		return nil
-	}
-	tie := page.Failover{Says: "Claim", Name: shortObject(c.ID.String()), Href: v.atClaim(c.ID)}
-	other := c.DeliveryID != nil && *c.DeliveryID != d.ID
+	tie = page.Failover{Name: shortObject(c.DeliveryID.String()), Href: v.at("deliveries", c.DeliveryID.String()), Wraps: true}
 	switch {
-	case d.Status == gateway.DeliverySuppressed && other:
-		return []page.Failover{{Says: "Told before by", Name: shortObject(c.DeliveryID.String()), Href: v.at("deliveries", c.DeliveryID.String())}, tie}
-	case d.WaitingOn != nil && other:
-		return []page.Failover{{Says: "Waits for", Name: shortObject(c.DeliveryID.String()), Href: v.at("deliveries", c.DeliveryID.String())}, tie}
-	default:
-		return []page.Failover{tie}
+	case d.Status == gateway.DeliverySuppressed:
+		tie.Says = "Told before by"
+	case d.WaitingOn != nil:
+		tie.Says = "Waits for"
 	}
+	return tie, tie.Says != ""
+}
+
+// claimLinks tie a delivery, on its own page, to its claim and to that other
+// delivery.
+func (v *visit) claimLinks(d gateway.Delivery, c *gateway.Claim) (links []page.Failover) {
+	if c == nil {
+		return nil
+	}
+	if tie, ok := v.claimTie(d, *c); ok {
+		links = append(links, tie)
+	}
+	return append(links, page.Failover{Says: "Claim", Name: shortObject(c.ID.String()), Href: v.atClaim(c.ID)})
 }

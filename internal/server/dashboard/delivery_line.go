@@ -21,7 +21,13 @@ func (v *visit) deliveryLines(s story) []page.DeliveryLine {
 	for i, d := range s.deliveries {
 		lines[i] = v.deliveryLine(d.Delivery, d.Endpoint, s.gone())
 		lines[i].Took = took[d.ID]
-		lines[i].Failovers = append(v.failoverLinks(d.Delivery, endpoints), v.claimTie(d.Delivery, s.claims)...)
+		lines[i].Failovers = v.failoverLinks(d.Delivery, endpoints)
+		if d.ClaimID == nil {
+			continue
+		}
+		if tie, ok := v.claimTie(d.Delivery, s.claims[*d.ClaimID]); ok {
+			lines[i].Failovers = append(lines[i].Failovers, tie)
+		}
 	}
 	slices.SortStableFunc(lines, func(a, b page.DeliveryLine) int {
 		return strings.Compare(strings.ToLower(a.Endpoint), strings.ToLower(b.Endpoint))

@@ -196,6 +196,7 @@ func TestTurnPasses(t *testing.T) {
 			if err := closes(t, b, e, holder); err != nil {
 				t.Fatal(err)
 			}
+			b.wake(e) // as the lane's alarm and the job do
 			b.untilStatus(t, parked[0], gateway.DeliveryDelivered)
 			for _, id := range parked[1:] {
 				b.untilStatus(t, id, gateway.DeliverySuppressed)

@@ -254,3 +254,15 @@ func TestDeliveryThatWaits(t *testing.T) {
 	}
 	f.follow(f.post(f.home+"/deliveries/"+second+"/redeliver", map[string][]string{"if_attempts": {"0"}})).wantToast("Not sent: another delivery of the fact is on its way, or nobody knows whether it arrived")
 }
+
+// An event whose fact is confirmed is not told to have gone out again.
+func TestRedeliverEventOfAConfirmedFact(t *testing.T) {
+	t.Parallel()
+	f := newTold(t, gateway.OnDoubtResend)
+	id := f.report("customer-1")
+	f.until(id, "delivered", 1)
+	event := text(f.n.must(200, http.MethodGet, "/deliveries/"+id, nil), "event_id")
+	sent := f.post(f.home+"/events/"+event+"/redeliver", map[string][]string{"endpoint": {"all"}})
+	f.follow(sent).wantToast("Not sent: no delivery of it goes again by itself")
+	f.until(id, "delivered", 1)
+}

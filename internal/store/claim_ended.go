@@ -18,8 +18,9 @@ type EndedClaims struct {
 }
 
 // ReclaimEnded frees claims whose lease had ended when somebody looked and has
-// not been renewed since, at most limit a call, the longest ended first. It says who did it and why, and returns what it freed. What
-// somebody else is at this moment at is left to them.
+// not been renewed since, at most limit a call, the longest ended first. It says
+// who did it and why, and returns what it freed. What somebody else is at at this
+// moment is left to them.
 //
 // The promise: as ReclaimClaim; and a claim whose lease lasts is not freed,
 // whatever was seen of it before.

@@ -10,29 +10,6 @@ import (
 	"github.com/rowlock/rowlock/web/layout"
 )
 
-// Sources is the page of an account's sources.
-type Sources struct {
-	layout.Frame
-
-	Now  time.Time
-	Rows []SourceRow
-	// Kinds are those that are added most.
-	Kinds []SourceKind
-	// AllKinds is how many there are in all.
-	AllKinds int
-	// Manages tells that the reader may add one.
-	Manages bool
-	// Newest and Older lead through the list; empty where there is nothing.
-	Newest, Older string
-}
-
-// SourceRow is one source in the list.
-type SourceRow struct {
-	SourceHead
-
-	Counts SourceCounts
-}
-
 // SourceHead is what a source is.
 type SourceHead struct {
 	ID   gateway.SourceID
@@ -123,23 +100,6 @@ func (c SourceCounts) RejectedTotal() int {
 	return total
 }
 
-// rejectedText says how many requests were refused: "17 wrong signature".
-func (r SourceRow) rejectedText() string {
-	if c := r.Counts.Rejected; len(c) == 1 {
-		return component.Number(c[0].N) + " " + lowerFirst(r.Kind.CauseWord(c[0].Cause))
-	}
-	return component.Number(r.Counts.RejectedTotal()) + " rejected"
-}
-
-// rejectedHref leads to the refused requests: to those of the one cause, if
-// there is one alone.
-func (r SourceRow) rejectedHref() string {
-	if len(r.Counts.Rejected) == 1 {
-		return r.Path + "?cause=" + r.Counts.Rejected[0].Cause
-	}
-	return r.Path
-}
-
 // Source is the page of one source.
 type Source struct {
 	layout.Frame
@@ -213,101 +173,6 @@ func (s SourceSecret) state() string {
 	return "previous"
 }
 
-// RequestRow is one request that became no event.
-type RequestRow struct {
-	Href   string
-	Cause  string
-	Detail string
-	// Differs tells of a repeat whose body is not the first one's.
-	Differs bool
-	// Accepted tells that somebody accepted it after all.
-	Accepted bool
-	Size     int
-	At       time.Time
-}
-
-// SourceRequest is the page of one request that became no event.
-type SourceRequest struct {
-	layout.Frame
-
-	Source SourceHead
-	Now    time.Time
-	ID     gateway.RequestID
-	Cause  string
-	Detail string
-	// Href is its own address.
-	Href string
-	// Header is the header that was read; empty where none was to blame.
-	Header string
-	// Answered is the status of our answer; 0 where it was not kept.
-	Answered int
-	// Sender is the address that it came from; empty where that is not known.
-	Sender string
-	// AcceptedAt is when somebody accepted it after all; nil if nobody did.
-	// AcceptedBy is who, and Reason why it was taken unproven; empty where it was
-	// proven.
-	AcceptedAt         *time.Time
-	AcceptedBy, Reason string
-	// Challenge tells that it asked for an answer or offered a secret: it can be
-	// no event, whatever was answered.
-	Challenge bool
-	// Manages tells that the reader may accept it.
-	Manages bool
-	// EventHref leads to the first event, for a repeat, or to the one that came
-	// of it; empty for none.
-	EventHref string
-	Differs   bool
-	// Skew is the sender's clock less ours; nil when it is not known.
-	Skew        *time.Duration
-	Method      string
-	Path, Query string
-	Headers     []component.Header
-	Body        []byte
-	// Size is how long the body was; Body may be its first part alone.
-	Size int
-	At   time.Time
-}
-
-// SourceForm is the page on which a source is made or changed.
-type SourceForm struct {
-	layout.Frame
-
-	// Path is the source's page; empty for one that is made.
-	Path string
-	Kind SourceKind
-	// Chosen is what was entered, by the names of the fields.
-	Chosen map[string]string
-	// Protects says what a signature covers.
-	Protects string
-	// Generated is a secret that was made up for the form, to be copied; "" for
-	// none.
-	Generated string
-	// Unfold shows what is rarely needed.
-	Unfold bool
-	Errors Errors
-}
-
-// IsNew tells that the source is about to be made.
-func (f SourceForm) IsNew() bool { return f.Path == "" }
-
-// SourceAsk is a question about a source.
-type SourceAsk struct {
-	Source SourceHead
-	// Heading tells that the question is a page of its own.
-	Heading bool
-	Now     time.Time
-	// Older is when a secret ends that is in its overlap already; nil for none.
-	Older *time.Time
-	// Chosen is what was entered before.
-	Chosen string
-	Errors Errors
-}
-
-// onlyBuiltIn tells that nobody has added a source yet.
-func (v Sources) onlyBuiltIn() bool {
-	return len(v.Rows) == 1 && v.Rows[0].BuiltIn()
-}
-
 // live has the page read itself anew while it waits for the first event.
 func (v Source) live() templ.Attributes {
 	if !v.Waiting {
@@ -370,18 +235,6 @@ func (v Source) lastEventNote() string {
 		return ""
 	default:
 		return "ago"
-	}
-}
-
-// what says what was wrong with a request.
-func (r RequestRow) what() string {
-	switch {
-	case r.Differs:
-		return "A repeat whose body is not the first one’s."
-	case r.Cause == gateway.CauseDuplicate && r.Detail == "":
-		return "A repeat. The first event’s id was the answer."
-	default:
-		return component.Visible(r.Detail)
 	}
 }
 

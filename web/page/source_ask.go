@@ -7,6 +7,19 @@ import (
 	"github.com/rowlock/rowlock/web/component"
 )
 
+// SourceAsk is a question about a source.
+type SourceAsk struct {
+	Source SourceHead
+	// Heading tells that the question is a page of its own.
+	Heading bool
+	Now     time.Time
+	// Older is when a secret ends that is in its overlap already; nil for none.
+	Older *time.Time
+	// Chosen is what was entered before.
+	Chosen string
+	Errors Errors
+}
+
 // overlaps are how long a secret can outlive the next one.
 var overlaps = []component.Option{
 	{Value: "24h", Label: "24 hours"},

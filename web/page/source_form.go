@@ -5,7 +5,30 @@ import (
 	"strings"
 
 	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
 )
+
+// SourceForm is the page on which a source is made or changed.
+type SourceForm struct {
+	layout.Frame
+
+	// Path is the source's page; empty for one that is made.
+	Path string
+	Kind SourceKind
+	// Chosen is what was entered, by the names of the fields.
+	Chosen map[string]string
+	// Protects says what a signature covers.
+	Protects string
+	// Generated is a secret that was made up for the form, to be copied; "" for
+	// none.
+	Generated string
+	// Unfold shows what is rarely needed.
+	Unfold bool
+	Errors Errors
+}
+
+// IsNew tells that the source is about to be made.
+func (f SourceForm) IsNew() bool { return f.Path == "" }
 
 // heading is the form's title.
 func (f SourceForm) heading() string {

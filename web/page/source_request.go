@@ -1,11 +1,81 @@
 package page
 
 import (
+	"time"
+
 	"github.com/a-h/templ"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/layout"
 )
+
+// RequestRow is one request that became no event.
+type RequestRow struct {
+	Href   string
+	Cause  string
+	Detail string
+	// Differs tells of a repeat whose body is not the first one's.
+	Differs bool
+	// Accepted tells that somebody accepted it after all.
+	Accepted bool
+	Size     int
+	At       time.Time
+}
+
+// SourceRequest is the page of one request that became no event.
+type SourceRequest struct {
+	layout.Frame
+
+	Source SourceHead
+	Now    time.Time
+	ID     gateway.RequestID
+	Cause  string
+	Detail string
+	// Href is its own address.
+	Href string
+	// Header is the header that was read; empty where none was to blame.
+	Header string
+	// Answered is the status of our answer; 0 where it was not kept.
+	Answered int
+	// Sender is the address that it came from; empty where that is not known.
+	Sender string
+	// AcceptedAt is when somebody accepted it after all; nil if nobody did.
+	// AcceptedBy is who, and Reason why it was taken unproven; empty where it was
+	// proven.
+	AcceptedAt         *time.Time
+	AcceptedBy, Reason string
+	// Challenge tells that it asked for an answer or offered a secret: it can be
+	// no event, whatever was answered.
+	Challenge bool
+	// Manages tells that the reader may accept it.
+	Manages bool
+	// EventHref leads to the first event, for a repeat, or to the one that came
+	// of it; empty for none.
+	EventHref string
+	Differs   bool
+	// Skew is the sender's clock less ours; nil when it is not known.
+	Skew        *time.Duration
+	Method      string
+	Path, Query string
+	Headers     []component.Header
+	Body        []byte
+	// Size is how long the body was; Body may be its first part alone.
+	Size int
+	At   time.Time
+}
+
+// what says what was wrong with a request.
+func (r RequestRow) what() string {
+	switch {
+	case r.Differs:
+		return "A repeat whose body is not the first one’s."
+	case r.Cause == gateway.CauseDuplicate && r.Detail == "":
+		return "A repeat. The first event’s id was the answer."
+	default:
+		return component.Visible(r.Detail)
+	}
+}
 
 // repeat tells that the request was taken for a repeat, and not refused.
 func (v SourceRequest) repeat() bool { return v.Cause == gateway.CauseDuplicate }

@@ -147,5 +147,26 @@ func redeliverEvent(v *visit) error {
 	case err != nil:
 		return err
 	}
-	return v.done(to, "Sent again to "+component.Plural(len(deliveries), "endpoint", "endpoints")+".")
+	return v.sentAgain(to, deliveries)
+}
+
+// sentAgain says to how many endpoints an event goes again. What is still closed
+// was left alone: a fact that its endpoint has confirmed, or attempts that are
+// used up.
+func (v *visit) sentAgain(to string, deliveries []gateway.Delivery) error {
+	left := 0
+	for _, d := range deliveries {
+		if !isOpen(d.Status) {
+			left++
+		}
+	}
+	sent := component.Plural(len(deliveries)-left, "endpoint", "endpoints")
+	switch left {
+	case 0:
+		return v.done(to, "Sent again to "+sent+".")
+	case len(deliveries):
+		return v.refused(to, "Not sent: no delivery of it goes again by itself, as each says. One of a confirmed fact is redelivered with a reason.")
+	default:
+		return v.done(to, "Sent again to "+sent+"; "+component.Plural(left, "delivery was", "deliveries were")+" left alone, as each says.")
+	}
 }

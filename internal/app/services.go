@@ -29,6 +29,7 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -52,6 +53,7 @@ type services struct {
 	deliver    *deliver.Service
 	operate    *operate.Service
 	claims     *claim.Service
+	reconcile *reconcile.Service
 	retain     *retain.Service
 	workers    *river.Client[pgx.Tx]
 }
@@ -80,6 +82,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	})
 	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
 	v.claims = claim.New(claim.Options{Store: s, Clock: c})
+	v.reconcile = reconcile.New(reconcile.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
 	var committed func([]gateway.EventID)
 	if o.Roles.Worker {
@@ -100,6 +103,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	var err error
 	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
 		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver, Notify: v.notify, Operate: v.operate,
+		Reconcile: v.reconcile,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)

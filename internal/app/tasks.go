@@ -12,6 +12,7 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -54,6 +55,10 @@ func (v *services) tasks(roles Roles) []task {
 			_, err := v.operate.Sweep(ctx)
 			return err
 		}},
+		task{"sweep reconciliations", reconcile.SweepEvery, func(ctx context.Context) error {
+			_, err := v.reconcile.Sweep(ctx)
+			return err
+		}},
 		task{"sweep events", decide.SweepEvery, func(ctx context.Context) error {
 			_, err := v.decide.Sweep(ctx)
 			return err
@@ -76,6 +81,7 @@ func (v *services) tasks(roles Roles) []task {
 		task{"prune keys", retain.PruneEvery, v.retain.PruneKeys},
 		task{"prune rollups", retain.Every, v.retain.PruneRollups},
 		task{"prune claims", retain.Every, v.retain.PruneClaims},
+		task{"prune reconciliations", retain.PruneEvery, v.retain.PruneReconciliations},
 		task{"prune dismissals", retain.Every, v.retain.PruneDismissals},
 		task{"prune sessions", account.PruneEvery, v.accounts.Prune},
 		task{"write alerts", notify.AlertEvery, v.notify.Alert},

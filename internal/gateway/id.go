@@ -60,6 +60,8 @@ type (
 	ClaimID = ID[claimKind]
 	// FactID identifies what is known of a subject.
 	FactID = ID[factKind]
+	// ReconciliationID identifies a comparison with a partner's list.
+	ReconciliationID = ID[reconciliationKind]
 )
 
 type (
@@ -81,6 +83,8 @@ type (
 	operationKind  struct{}
 	claimKind      struct{}
 	factKind       struct{}
+
+	reconciliationKind struct{}
 )
 
 func (accountKind) Prefix() string    { return "acc" }
@@ -101,6 +105,8 @@ func (alertKind) Prefix() string      { return "alt" }
 func (operationKind) Prefix() string  { return "op" }
 func (claimKind) Prefix() string      { return "clm" }
 func (factKind) Prefix() string       { return "fct" }
+
+func (reconciliationKind) Prefix() string { return "rec" }
 
 // AnyID is an id of whatever kind, for functions that serve them all.
 type AnyID interface {

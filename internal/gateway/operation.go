@@ -16,6 +16,9 @@ const (
 	OperationRedeliver OperationKind = "redeliver"
 	// OperationReprocess has events decided again.
 	OperationReprocess OperationKind = "reprocess"
+	// OperationReconcile sends what a reconciliation found missing at the partner:
+	// opens the deliveries again, and makes those that were never made.
+	OperationReconcile OperationKind = "reconcile"
 )
 
 // OperationState says how far a bulk operation got.
@@ -92,6 +95,8 @@ type OperationFilter struct {
 	EventStatus EventStatus `json:"event_status,omitempty"`
 	Type        string      `json:"type,omitempty"`
 	Source      *SourceID   `json:"source,omitempty"`
+	// Reconciliation is the one that found what is missing.
+	Reconciliation *ReconciliationID `json:"reconciliation,omitempty"`
 	// Since and Until bound when the events came in: from, and before.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`

@@ -72,6 +72,8 @@ func (r *runner) act(ctx context.Context, batch found) (lanes []store.LaneRef, e
 			lanes, err = r.reopen(ctx, tx, batch, step)
 		case gateway.OperationRecoverMissing:
 			lanes, err = r.makeMissing(ctx, tx, batch, step)
+		case gateway.OperationReconcile:
+			lanes, err = r.sendMissing(ctx, tx, batch, step)
 		case gateway.OperationReprocess:
 			err = r.decideAgain(ctx, tx, batch, step)
 		}

@@ -25,6 +25,8 @@ func (s *Service) check(ctx context.Context, account gateway.AccountID, r *Reque
 		faults = append(faults, checkRedeliver(*f))
 	case gateway.OperationReprocess:
 		faults = append(faults, checkReprocess(*f))
+	case gateway.OperationReconcile:
+		faults = append(faults, s.completeReconcile(ctx, account, f))
 	default:
 		faults = append(faults, gateway.Invalid("kind", "want a kind of operation"))
 	}

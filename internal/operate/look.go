@@ -56,6 +56,8 @@ func (s *Service) look(ctx context.Context, run store.OperationRun, after [16]by
 			return f, err
 		}
 		return f, s.sift(ctx, run, &f, enough)
+	case gateway.OperationReconcile:
+		return f, s.lookAtMissing(ctx, run, &f, min(limit, lookedAt, enough))
 	}
 	return f, errors.New("an operation of no known kind")
 }

@@ -25,6 +25,7 @@ var actions = map[gateway.OperationKind]string{
 	gateway.OperationRecoverMissing: "endpoint.recover",
 	gateway.OperationRedeliver:      "delivery.redeliver_many",
 	gateway.OperationReprocess:      "event.process_many",
+	gateway.OperationReconcile:      "reconciliation.redeliver",
 }
 
 // Start makes an operation, which then runs by itself. Errors: what is wrong

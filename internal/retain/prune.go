@@ -67,6 +67,23 @@ func (s *Service) PruneDismissals(ctx context.Context) error {
 	return err
 }
 
+// PruneReconciliations deletes the rows of reconciliations that are older than the
+// retention, of which the numbers are kept, and those that were deleted.
+func (s *Service) PruneReconciliations(ctx context.Context) error {
+	before := s.Clock.Now().Add(-s.Retention)
+	for range maxBatches {
+		more := false
+		err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
+			more, err = tx.EmptyReconciliation(ctx, before, batch)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // TrimRequests deletes all but the newest requests of each source.
 func (s *Service) TrimRequests(ctx context.Context) error {
 	return inBatches(func() (int64, error) { return s.Store.TrimRequests(ctx, gateway.MaxRequestsKept, batch) })

@@ -31,6 +31,7 @@ import (
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/pgtest"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/server"
 	"github.com/rowlock/rowlock/internal/source"
@@ -60,6 +61,7 @@ type bundle struct {
 	clock   *clock.Clock
 	decide  *decide.Service
 	operate *operate.Service
+	compare *reconcile.Service
 	account *account.Service
 	log     *logBuffer
 	client  *http.Client
@@ -104,6 +106,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	accepting := accept.New(accept.Options{Store: b.store, Clock: b.clock, Log: log})
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: "n1"})
 	b.operate = operate.New(operate.Options{Store: b.store, Clock: b.clock})
+	b.compare = reconcile.New(reconcile.Options{Store: b.store, Clock: b.clock})
 	b.account = account.NewService(account.Options{Store: b.store, Clock: b.clock, Signup: config.SignupOpen})
 	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log})
 	if err != nil {
@@ -117,7 +120,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	return server.Deps{
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
-		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
+		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Reconcile: b.compare, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
 		Endpoints:  endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
 		EventTypes: eventtype.New(eventtype.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetEventTypes}),
 		Sources:    source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),

@@ -24,6 +24,7 @@ import (
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -70,6 +71,7 @@ type Deps struct {
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
 	Notify     *notify.Service
+	Reconcile *reconcile.Service
 
 	// Ready are the checks of /readyz.
 	Ready []Check

@@ -91,10 +91,12 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	attempt := n.must(200, http.MethodPost, "/endpoints/billing/test", nil)
 	key := text(n.must(201, http.MethodPost, "/api-keys", object{"name": "ci", "scopes": []string{"publish"}}), "id")
 	operation := n.must(202, http.MethodPost, "/endpoints/billing/recover", object{"since": "2026-01-01T00:00:00Z"})
+	compared := n.must(202, http.MethodPost, "/reconciliations"+queries["createReconciliation"], bodies["createReconciliation"])
 	claim := n.must(201, http.MethodPost, "/claims", object{"scope": "mails", "key": "k", "lease": "1h"})
 	declared := text(n.must(201, http.MethodPost, "/event-types", object{"name": "theirs/alone:v1"}), "name")
 	return world{n, map[string]string{
 		"claims":      text(claim, "id"),
+		"reconciliations": text(compared, "id"),
 		"event-types": declared,
 		"operations":  text(operation, "id"),
 		"endpoints":   text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,
@@ -165,6 +167,17 @@ func (w world) fill(t *testing.T, path string) string {
 	return strings.Join(parts, "/")
 }
 
+// queries are what operations need in the address.
+var queries = map[string]string{
+	"createReconciliation": "?endpoint=billing&match=key&since=2026-01-01T00:00:00Z",
+}
+
+// at is the address of an operation with the world's ids.
+func (w world) at(t *testing.T, o operation) string {
+	t.Helper()
+	return w.fill(t, o.path) + queries[o.id]
+}
+
 // bodies are what operations need that take no empty object.
 var bodies = map[string]string{
 	"publishEvent":       `{"type":"a.b","data":1}`,
@@ -177,6 +190,8 @@ var bodies = map[string]string{
 	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
 	"dismissFailures":    `{"status_code":599}`,
 	"restoreFailures":    `{"status_code":599}`,
+
+	"createReconciliation": `{"key":"k"}`,
 
 	"claim":         `{"scope":"mails","key":"k2","lease":"1h"}`,
 	"completeClaim": `{"fence":1}`,
@@ -205,9 +220,10 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	w, stranger := b.newWorld(t), b.newTenant(t)
+	stranger.must(201, http.MethodPost, "/endpoints", object{"url": "http://127.0.0.1:1/", "uid": "billing"})
 	before := w.snapshot(t)
 	for _, o := range b.operations(t) {
-		got := stranger.call(o.method, w.fill(t, o.path), bodyFor(o))
+		got := stranger.call(o.method, w.at(t, o), bodyFor(o))
 		if strings.Contains(o.path, "{") {
 			checkProblem(t, got, http.StatusNotFound, "not_found")
 			continue
@@ -230,7 +246,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types", "facts"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types", "facts", "reconciliations"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)
@@ -255,7 +271,7 @@ func TestEveryOperationAsksForKeyAndScope(t *testing.T) {
 	b := newBundle(t)
 	w := b.newWorld(t)
 	for _, o := range b.operations(t) {
-		path := w.fill(t, o.path)
+		path := w.at(t, o)
 		got := b.send(t, o.method, b.url+"/api/v1"+path, bodyFor(o))
 		checkProblem(t, got, http.StatusUnauthorized, "unauthorized")
 		if got.Header.Get("Www-Authenticate") == "" {
@@ -288,7 +304,7 @@ func TestEveryRouteIs503WithoutDatabase(t *testing.T) {
 	operations := b.operations(t)
 	b.cutDatabase()
 	for _, o := range operations {
-		got := w.owner.call(o.method, w.fill(t, o.path), bodyFor(o))
+		got := w.owner.call(o.method, w.at(t, o), bodyFor(o))
 		checkProblem(t, got, http.StatusServiceUnavailable, "unavailable")
 		if got.Header.Get("Retry-After") == "" {
 			t.Errorf("%s %s: no Retry-After", o.method, o.path)

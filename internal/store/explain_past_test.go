@@ -30,6 +30,8 @@ type past struct {
 	now      time.Time
 	// operation opened some of the history.
 	operation gateway.Operation
+	// reconciled is a comparison of all of the history.
+	reconciled store.ReconciliationRun
 }
 
 // newPast lays the history and picks an event of its middle that was
@@ -40,6 +42,7 @@ func newPast(t *testing.T, b bundle) past {
 	p.endpoint, p.source = p.owner.Endpoints[0], p.owner.Sources[1]
 	p.addUnused(t, b)
 	p.addOperation(t, b)
+	p.addReconciled(t, b)
 	p.lane = b.laneOf(t, p.owner.ID, p.endpoint)
 	middle := store.Page[gateway.DeliveryID]{Until: p.now.AddDate(0, 0, -1), Limit: 1}
 	delivered, err := b.Deliveries(t.Context(), p.owner.ID, store.DeliveryFilter{Endpoint: &p.endpoint, Status: gateway.DeliveryDelivered}, middle)

@@ -37,7 +37,8 @@ func (t Tx) WakeLanes(ctx context.Context, account gateway.AccountID, endpoints 
 //
 // The promise: what closed after the operation was made is not opened by it, nor
 // a fact that the receiver has confirmed, and nothing is opened at a deleted endpoint: the caller has woken the lanes,
-// for whose locks a deletion waits.
+// for whose locks a deletion waits. Of what a reconciliation found, only that is
+// opened which nobody has tried since: it says how many attempts there were.
 func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.DeliveryID) ([]gateway.DeliveryID, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -53,6 +54,11 @@ func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.Deli
 			  AND status = ANY (@closed)
 			  AND closed_at <= @made
 			  AND attempts <= @most
+			  AND (@reconciliation::uuid IS NULL OR attempts = (
+				SELECT m.attempts
+				FROM reconciliation_missing m
+				WHERE m.reconciliation_id = @reconciliation
+				  AND m.event_id = deliveries.event_id))
 			ORDER BY id
 			FOR UPDATE
 		)
@@ -81,7 +87,8 @@ func (t Tx) ReopenMany(ctx context.Context, run OperationRun, ids []gateway.Deli
 		RETURNING d.id`,
 		pgx.NamedArgs{
 			"ids": ids, "low": low, "high": high, "account": run.AccountID, "operation": run.ID,
-			"closed": texts(closedStatuses(run.Filter)), "made": run.CreatedAt, "most": gateway.MaxReopenedAttempts,
+			"reconciliation": run.Filter.Reconciliation,
+			"closed":         texts(closedStatuses(run.Filter)), "made": run.CreatedAt, "most": gateway.MaxReopenedAttempts,
 			"first": gateway.FirstIDAt[gateway.EventID](low.Time()), "behind": gateway.FirstIDAt[gateway.EventID](high.Time().Add(time.Millisecond)),
 		})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 )
 
 const (
@@ -48,6 +49,8 @@ type Options struct {
 	Deliver *deliver.Service
 	Notify  *notify.Service
 	Operate *operate.Service
+
+	Reconcile *reconcile.Service
 }
 
 // Config is the queue's client's: the queues, and the worker of every job.
@@ -77,5 +80,6 @@ func registry(o Options) *river.Workers {
 	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
 	river.AddWorker(workers, &sendMail{notify: o.Notify})
 	river.AddWorker(workers, &runOperation{operate: o.Operate})
+	river.AddWorker(workers, &runReconciliation{reconcile: o.Reconcile})
 	return workers
 }

@@ -105,6 +105,8 @@ func (v Operation) words() operationWords {
 		return operationWords{"event", "events", "Processed again"}
 	case gateway.OperationRecoverMissing:
 		return operationWords{"delivery", "deliveries", "Created"}
+	case gateway.OperationReconcile:
+		return operationWords{"delivery", "deliveries", "Created or reopened"}
 	case gateway.OperationRecoverFailed, gateway.OperationRedeliver:
 	}
 	return operationWords{"delivery", "deliveries", "Reopened"}

@@ -20,6 +20,7 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -40,6 +41,7 @@ type Options struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
+	Reconcile *reconcile.Service
 
 	Now func() time.Time
 	Log *slog.Logger

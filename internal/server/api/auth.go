@@ -31,6 +31,8 @@ type call struct {
 	caller
 
 	request *http.Request
+	// writer is where the answer goes; what reads a long body gives it more time.
+	writer http.ResponseWriter
 }
 
 type callKey struct{}
@@ -42,7 +44,7 @@ func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 // authenticate lets a request pass whose key is good and has the scope.
 func (a *API) authenticate(scope gateway.Scope) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
-		request := humaecho.Unwrap(hc).Request()
+		request, writer := humaecho.Unwrap(hc).Request(), humaecho.Unwrap(hc).Response()
 		key, err := a.findKey(hc.Context(), request.Header)
 		if err != nil {
 			a.write(hc, err)
@@ -53,7 +55,7 @@ func (a *API) authenticate(scope gateway.Scope) func(huma.Context, func(huma.Con
 			a.write(hc, problem.New(problem.ScopeMissing, fmt.Sprintf("This operation needs the scope %s.", scope)))
 			return
 		}
-		next(huma.WithValue(hc, callKey{}, &call{who, request}))
+		next(huma.WithValue(hc, callKey{}, &call{who, request, writer}))
 	}
 }
 

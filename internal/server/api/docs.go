@@ -116,8 +116,8 @@ func (a *API) docsOperation(r route) docsOperation {
 	for _, p := range op.Parameters {
 		view.Parameters = append(view.Parameters, a.docsField(p.Name, p.In, p.Required, p.Schema))
 	}
-	if op.RequestBody != nil {
-		view.Body = a.docsFields(op.RequestBody.Content["application/json"].Schema)
+	if sent := jsonBody(op); sent != nil {
+		view.Body = a.docsFields(sent)
 	}
 	return view
 }
@@ -213,16 +213,47 @@ func (a *API) example(r route, op *huma.Operation) string {
 	if r.method != http.MethodGet {
 		out.WriteString(" -X " + r.method)
 	}
-	out.WriteString(` "` + a.BaseURL + Prefix + pathVariables(r.path) + `"`)
+	out.WriteString(` "` + a.BaseURL + Prefix + pathVariables(r.path) + exampleQuery(op) + `"`)
 	out.WriteString(" \\\n  -H \"Authorization: Bearer $ROWLOCK_API_KEY\"")
-	if op.RequestBody == nil {
-		return out.String()
+	sent := jsonBody(op)
+	if sent == nil {
+		return out.String() + exampleUpload(op)
 	}
-	body, err := json.MarshalIndent(a.exampleOf(op.RequestBody.Content["application/json"].Schema), "  ", "  ")
+	body, err := json.MarshalIndent(a.exampleOf(sent), "  ", "  ")
 	if err == nil && string(body) != "{}" {
 		out.WriteString(" \\\n  -H \"Content-Type: application/json\" \\\n  -d '" + string(body) + "'")
 	}
 	return out.String()
+}
+
+// jsonBody is the form of the JSON that an operation takes; nil for none.
+func jsonBody(op *huma.Operation) *huma.Schema {
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	return op.RequestBody.Content["application/json"].Schema
+}
+
+// exampleQuery are the parameters that a call cannot do without.
+func exampleQuery(op *huma.Operation) string {
+	var needed []string
+	for _, p := range op.Parameters {
+		if p.In == "query" && p.Required {
+			needed = append(needed, p.Name+"=$"+strings.ToUpper(p.Name))
+		}
+	}
+	if len(needed) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(needed, "&")
+}
+
+// exampleUpload sends a file, where an operation takes one.
+func exampleUpload(op *huma.Operation) string {
+	if op.RequestBody == nil {
+		return ""
+	}
+	return " \\\n  -H \"Content-Type: text/csv\" \\\n  --data-binary @list.csv"
 }
 
 // pathVariables writes {id} as $ID, for the shell.

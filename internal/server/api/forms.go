@@ -26,6 +26,7 @@ func (a *API) completeForms() {
 	delete(forms["ChangeSourceBody"].Properties, "secret")
 	delete(forms["ChangeSourceBody"].Properties, "kind")
 	a.describePayload()
+	a.describeReport()
 }
 
 // openForms lets the forms of answers have more fields than they have today, so
@@ -45,6 +46,13 @@ func (a *API) describePayload() {
 	a.huma.OpenAPI().Paths["/events/{id}/payload"].Get.Responses["200"].Content = map[string]*huma.MediaType{
 		payloadJSON:  {Schema: &huma.Schema{Description: "The payload, byte for byte, where it came as JSON."}},
 		payloadBytes: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "The payload, byte for byte, in every other case."}},
+	}
+}
+
+// describeReport says that a report comes as CSV.
+func (a *API) describeReport() {
+	a.huma.OpenAPI().Paths["/reconciliations/{id}/report"].Get.Responses["200"].Content = map[string]*huma.MediaType{
+		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each thing that was found, with the names of the columns above."}},
 	}
 }
 

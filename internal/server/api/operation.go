@@ -11,7 +11,7 @@ const operationList = "operations"
 // OperationView is one press that acts on many.
 type OperationView struct {
 	ID         gateway.OperationID    `json:"id" example:"op_06h1m3v9c8x7k2q5n4t6w8y0za"`
-	Kind       gateway.OperationKind  `json:"kind" enum:"recover_failed,recover_missing,redeliver,reprocess" doc:"What it does: sends what failed at an endpoint again, makes what an endpoint never got, sends closed deliveries again, or has events decided again."`
+	Kind       gateway.OperationKind  `json:"kind" enum:"recover_failed,recover_missing,redeliver,reprocess,reconcile" doc:"What it does: sends what failed at an endpoint again, makes what an endpoint never got, sends closed deliveries again, has events decided again, or sends what a reconciliation found missing."`
 	Filter     operationFilterView    `json:"filter" doc:"What it is about. What is left out narrows nothing."`
 	State      gateway.OperationState `json:"state" enum:"counting,running,done,cancelled" doc:"It counts what it is about, and then acts. Done: it has been over all of it. What it opened may still be on its way."`
 	DryRun     bool                   `json:"dry_run" doc:"It only counts."`
@@ -36,8 +36,11 @@ type operationFilterView struct {
 	IDs        []gateway.DeliveryID `json:"ids,omitempty" doc:"These deliveries."`
 	Type       string               `json:"type,omitempty" doc:"Events of this type."`
 	Source     *gateway.SourceID    `json:"source,omitempty" doc:"Events from this source."`
-	Since      *timestamp           `json:"since,omitempty" doc:"Of events accepted from this time on."`
-	Until      *timestamp           `json:"until,omitempty" doc:"Of events accepted before this time."`
+
+	Reconciliation *gateway.ReconciliationID `json:"reconciliation,omitempty" doc:"What this reconciliation found missing."`
+
+	Since *timestamp `json:"since,omitempty" doc:"Of events accepted from this time on."`
+	Until *timestamp `json:"until,omitempty" doc:"Of events accepted before this time."`
 }
 
 func viewOperation(o gateway.Operation) OperationView {
@@ -48,7 +51,8 @@ func viewOperation(o gateway.Operation) OperationView {
 		CreatedAt: timestamp(o.CreatedAt), StartedAt: optionalTime(o.StartedAt), FinishedAt: optionalTime(o.FinishedAt),
 		Filter: operationFilterView{
 			Endpoint: f.Endpoint, Event: f.Event, Status: string(f.Status), Outcome: f.Outcome, ErrorKind: f.ErrorKind, StatusCode: f.StatusCode,
-			IDs: f.Deliveries, Type: f.Type, Source: f.Source, Since: optionalTime(optional(f.Since)), Until: optionalTime(optional(f.Until)),
+			IDs: f.Deliveries, Type: f.Type, Source: f.Source, Reconciliation: f.Reconciliation,
+			Since: optionalTime(optional(f.Since)), Until: optionalTime(optional(f.Until)),
 		},
 	}
 	if o.Kind == gateway.OperationReprocess {

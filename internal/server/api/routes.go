@@ -37,6 +37,7 @@ const (
 	tagUsage      = "Usage"
 	tagFacts      = "Facts"
 	tagOperations = "Operations"
+	tagReconcile  = "Reconciliations"
 	tagKeys       = "API keys"
 )
 
@@ -52,6 +53,7 @@ var tags = []*huma.Tag{
 	{Name: tagFacts, Description: "What the events of sources with a rule told of their subjects."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
+	{Name: tagReconcile, Description: "A partner's list of what it got, compared with what was to be delivered to an endpoint: what is missing there, and why, what nobody here knows, and what comes twice."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -70,6 +72,7 @@ func (a *API) addRoutes() {
 	a.addFactRoutes()
 	a.addOperationRoutes()
 	a.addUsageRoutes()
+	a.addReconciliationRoutes()
 	a.addKeyRoutes()
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -36,6 +37,7 @@ type Options struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
+	Reconcile *reconcile.Service
 	Notify     *notify.Service
 	// Now is the node's corrected clock.
 	Now func() time.Time

@@ -201,7 +201,7 @@ func (v *visit) recoverRest(o gateway.Operation) string {
 		return v.recoverFailed(failed{endpoint: f.Endpoint, cause: cause, since: f.Since})
 	case gateway.OperationRecoverMissing:
 		return withAll(v.at("endpoints", f.Endpoint.String(), "recover"), "what", recoverMissing, paramSince, sinceParam(f.Since))
-	case gateway.OperationRedeliver, gateway.OperationReprocess:
+	case gateway.OperationRedeliver, gateway.OperationReprocess, gateway.OperationReconcile:
 	}
 	return ""
 }

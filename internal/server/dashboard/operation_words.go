@@ -15,6 +15,7 @@ var operationNames = map[gateway.OperationKind]string{
 	gateway.OperationRecoverMissing: "Create missing deliveries",
 	gateway.OperationRedeliver:      "Redeliver",
 	gateway.OperationReprocess:      "Process events again",
+	gateway.OperationReconcile:      "Redeliver what a partner is missing",
 }
 
 func operationName(o gateway.Operation) string {

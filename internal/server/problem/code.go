@@ -50,6 +50,8 @@ const (
 	Expired        Code = "expired"
 	PayloadDeleted Code = "payload_deleted"
 
+	ListUnreadable Code = "list_unreadable"
+
 	PayloadTooLarge Code = "payload_too_large"
 	EncodingRefused Code = "content_encoding_refused"
 
@@ -134,6 +136,7 @@ var Meanings = []Meaning{
 	{PayloadTooLarge, http.StatusRequestEntityTooLarge, "Too large", "Send less: put large things elsewhere and their address into the data."},
 	{EncodingRefused, http.StatusUnsupportedMediaType, "The body is encoded", "Send the body as it is, without Content-Encoding."},
 	{Invalid, http.StatusUnprocessableEntity, "The request is not valid", "The errors say what is wrong, and where."},
+	{ListUnreadable, http.StatusUnprocessableEntity, "The list cannot be read", "Mend what the detail says and upload it again. Nothing was compared."},
 	{InvalidCursor, http.StatusUnprocessableEntity, "Not a cursor of this list", "Use next_cursor of the same list as it came, or begin without one."},
 	{TypeReserved, http.StatusUnprocessableEntity, "The event type is reserved", "Types that begin with rowlock. are Rowlock's own. Choose another."},
 	{SubjectNeeded, http.StatusUnprocessableEntity, "The subject is missing", "Events of a single-fire type reach an endpoint once for each subject: say what the event is about."},

@@ -11,6 +11,7 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/signature"
 )
@@ -98,10 +99,20 @@ func fromDetailed(err error) *Problem {
 	if e, ok := errors.AsType[*claim.HeldError](err); ok {
 		return New(ClaimInProgress, "").RetryAfter(e.Left)
 	}
+	if e, ok := errors.AsType[*reconcile.ListError](err); ok {
+		return unreadable(e)
+	}
 	if e, ok := errors.AsType[*body.TooLargeError](err); ok {
 		return New(PayloadTooLarge, fmt.Sprintf("The body is larger than %d bytes, which is the limit.", e.Limit))
 	}
 	return nil
+}
+
+func unreadable(e *reconcile.ListError) *Problem {
+	if e.TooLarge {
+		return New(PayloadTooLarge, e.Why)
+	}
+	return New(ListUnreadable, e.Why)
 }
 
 // Invalids collects the faults of an input: a use case joins several.

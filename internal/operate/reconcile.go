@@ -1,0 +1,72 @@
+package operate
+
+import (
+	"context"
+
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
+)
+
+// completeReconcile adds to a filter what its reconciliation was about.
+// gateway.ErrStateChanged tells that it is not done, or that its rows are gone.
+func (s *Service) completeReconcile(ctx context.Context, account gateway.AccountID, f *gateway.OperationFilter) error {
+	if f.Reconciliation == nil {
+		return gateway.Invalid("reconciliation", "name the reconciliation")
+	}
+	r, err := s.Store.Reconciliation(ctx, account, *f.Reconciliation)
+	if err != nil {
+		return err
+	}
+	if r.State != gateway.ReconciliationDone || r.EmptiedAt != nil {
+		return gateway.ErrStateChanged
+	}
+	f.Endpoint, f.Since, f.Until = &r.EndpointID, r.Since, r.Until
+	return nil
+}
+
+// lookAtMissing looks at the next of what a reconciliation found missing, and
+// finds what still stands as it stood then: what was sent since is left alone.
+func (s *Service) lookAtMissing(ctx context.Context, run store.OperationRun, f *found, limit int) error {
+	rows, err := s.Store.SendableRows(ctx, run.AccountID, *run.Filter.Reconciliation, f.last, run.Bound, limit)
+	if err != nil {
+		return err
+	}
+	ids := make([]gateway.DeliveryID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.DeliveryID
+	}
+	now, err := s.Store.DeliveriesNow(ctx, run.AccountID, ids)
+	if err != nil {
+		return err
+	}
+	if f.looked, f.end = len(rows), len(rows) < limit; len(rows) > 0 {
+		f.last = rows[len(rows)-1].EventID
+	}
+	for _, row := range rows {
+		d, made := now[row.DeliveryID]
+		switch {
+		case !made && !row.IsMade():
+			f.events = append(f.events, store.Looked[gateway.EventID]{ID: row.EventID, Matches: true, EventType: row.Type})
+		case made && row.IsMade() && d.Status.IsClosed() && d.Attempts == row.Attempts && !d.Confirmed:
+			f.deliveries = append(f.deliveries, store.Looked[gateway.DeliveryID]{ID: row.DeliveryID, Matches: true, EndpointID: *run.Filter.Endpoint})
+		}
+	}
+	return nil
+}
+
+// sendMissing makes the deliveries that were never made, and opens the others. A
+// batch holds no more than was looked for, so that none is cut.
+func (r *runner) sendMissing(ctx context.Context, tx store.Tx, batch found, step *store.OperationStep) ([]store.LaneRef, error) {
+	lanes, err := r.makeMissing(ctx, tx, batch, step)
+	if err != nil || lanes == nil {
+		return lanes, err
+	}
+	ids := make([]gateway.DeliveryID, len(batch.deliveries))
+	for i, d := range batch.deliveries {
+		ids[i] = d.ID
+	}
+	opened, err := tx.ReopenMany(ctx, r.run, ids)
+	step.Done += len(opened)
+	step.Failed += len(ids) - len(opened)
+	return lanes, err
+}

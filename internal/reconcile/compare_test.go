@@ -15,7 +15,7 @@ import (
 // missing reads why events are missing, by their keys.
 func (b *bundle) missing(t testing.TB, id gateway.ReconciliationID) map[string]gateway.RowReason {
 	t.Helper()
-	rows, err := b.store.MissingRows(t.Context(), b.account, id, "", store.Page[gateway.EventID]{Limit: 1000})
+	rows, err := b.store.MissingRows(t.Context(), b.account, id, "", store.Page[gateway.EventID]{Limit: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func (b *bundle) missing(t testing.TB, id gateway.ReconciliationID) map[string]g
 // listed reads the partner's rows with a result, by their keys.
 func (b *bundle) listed(t testing.TB, id gateway.ReconciliationID, result gateway.RowResult) map[string]gateway.RowReason {
 	t.Helper()
-	rows, err := b.store.PartnerRows(t.Context(), b.account, id, result, 0, 1000)
+	rows, err := b.store.PartnerRows(t.Context(), b.account, id, result, 0, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

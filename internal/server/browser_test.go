@@ -128,6 +128,13 @@ func (w *browser) send(method, path string, values url.Values, header map[string
 	if values != nil {
 		body = strings.NewReader(values.Encode())
 	}
+	return w.sendBody(method, path, body, header)
+}
+
+// sendBody is send with a body of any form, a form's fields unless the header
+// says otherwise.
+func (w *browser) sendBody(method, path string, body io.Reader, header map[string]string) page {
+	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, body)
 	if err != nil {
 		w.t.Fatal(err)

@@ -160,6 +160,7 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "gone"})
 	n.must(200, http.MethodPost, "/endpoints/gone/test", nil)
 	n.must(200, http.MethodPost, "/endpoints/gone/pause", nil)
+	n.compareAll(n.uploaded("endpoint=gone&match=event&header=false", "text/csv", "evt_06h1m3v9c8x7k2q5n4t6w8y0za\n"))
 	n.must(201, http.MethodPost, "/endpoints", object{"url": somewhere, "uid": "seen"})
 	n.must(200, http.MethodPost, "/endpoints/seen/test", nil)
 	n.must(200, http.MethodPost, "/failures/dismiss", object{"endpoint": "seen"})

@@ -96,7 +96,7 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	declared := text(n.must(201, http.MethodPost, "/event-types", object{"name": "theirs/alone:v1"}), "name")
 	return world{n, map[string]string{
 		"claims":      text(claim, "id"),
-		"reconciliations": text(compared, "id"),
+		"reconciliations": text(compared, "id"), "reconcile": text(compared, "id"),
 		"event-types": declared,
 		"operations":  text(operation, "id"),
 		"endpoints":   text(ep, "id"), "sources": text(src, "id"), "secrets": text(secrets[0], "id"), "api-keys": key,

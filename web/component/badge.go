@@ -58,6 +58,11 @@ var looks = map[string]look{
 	"in_progress": {"info", "half", "In progress"},
 	"lease_ended": {"warn", "quarter", "Lease ended"},
 	"released":    {"idle", "ring", "Released"},
+	// Reconciliations, and why something is missing at the partner.
+	"uploading":     {"info", "quarter", "Uploading"},
+	"comparing":     {"info", "half", "Comparing"},
+	"never_created": {"warn", "ring", "Never created"},
+	"open":          {"info", "half", "Still open"},
 
 	// Secrets and keys.
 	"current":  {"ok", "disc", "Current"},

@@ -86,6 +86,7 @@ const (
 	SectionDeliveries = "deliveries"
 	SectionOperations = "operations"
 	SectionUsage      = "usage"
+	SectionReconcile  = "reconcile"
 	SectionKeys       = "keys"
 	SectionSettings   = "settings"
 	SectionAccounts   = "instance-accounts"
@@ -121,6 +122,7 @@ func (f Frame) navigation() []group {
 				{SectionEventTypes, "Event types", "tag", at + "/event-types", "t"},
 				{SectionFacts, "Facts", "bookmark", at + "/facts", "a"},
 				{SectionClaims, "Claims", "lock-keyhole", at + "/claims", "c"},
+				{SectionReconcile, "Reconcile", "git-compare", at + "/reconcile", "r"},
 			}},
 			group{"Deliver", []entry{
 				{SectionEndpoints, "Endpoints", "webhook", at + "/endpoints", "n"},

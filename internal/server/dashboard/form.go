@@ -35,15 +35,21 @@ func (v *visit) readForm() (form, error) {
 	if err != nil {
 		return form{}, fmt.Errorf("%w: %w", body.ErrBroken, err)
 	}
-	f := form{values: values, errors: map[string]string{}}
+	f := form{values: url.Values{}, errors: map[string]string{}}
 	for name, all := range values {
 		for _, value := range all {
-			if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-				f.errors[name] = "This holds characters that cannot be kept: a NUL, or bytes that are not UTF-8."
-			}
+			f.keep(name, value)
 		}
 	}
 	return f, nil
+}
+
+// keep adds a field's value, and marks one that cannot be kept.
+func (f form) keep(name, value string) {
+	f.values.Add(name, value)
+	if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		f.errors[name] = "This holds characters that cannot be kept: a NUL, or bytes that are not UTF-8."
+	}
 }
 
 // text is a field with the space around it cut off.

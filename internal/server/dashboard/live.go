@@ -51,6 +51,8 @@ type watch struct {
 	endpoint *gateway.EndpointID
 	// operation is looked at, too; nil for none.
 	operation *gateway.OperationID
+	// reconciliation is looked at, as operation is; nil for none.
+	reconciliation *gateway.ReconciliationID
 	// source's requests that became no event are counted with the events; nil for
 	// none.
 	source *gateway.SourceID
@@ -71,6 +73,8 @@ const anchorFor = 2 * time.Minute
 
 // paramClaims has a stream tell of the ledger.
 const paramClaims = "claims"
+// paramReconciliation names the reconciliation that a stream tells of.
+const paramReconciliation = "reconciliation"
 
 // paramEndpoint narrows a stream to the attempts of one endpoint.
 const paramEndpoint = "endpoint"
@@ -86,6 +90,11 @@ func (v *visit) liveOfEndpoint(id gateway.EndpointID) *layout.Live {
 // liveOfOperation is live, and hears how far an operation got.
 func (v *visit) liveOfOperation(id gateway.OperationID) *layout.Live {
 	return v.liveOf(v.at("stream")+"?"+url.Values{paramOperation: {id.String()}}.Encode(), nil)
+}
+
+// liveOfReconciliation is live, and hears how far a reconciliation got.
+func (v *visit) liveOfReconciliation(id gateway.ReconciliationID) *layout.Live {
+	return v.liveOf(v.at("stream")+"?"+url.Values{paramReconciliation: {id.String()}}.Encode(), nil)
 }
 
 // liveOfSource is live, and hears of requests to the source that are no events.
@@ -138,6 +147,9 @@ func newWatch(query url.Values, now time.Time) *watch {
 	}
 	if id, err := gateway.ParseID[gateway.OperationID](query.Get(paramOperation)); err == nil {
 		w.operation = &id
+	}
+	if id, err := gateway.ParseID[gateway.ReconciliationID](query.Get(paramReconciliation)); err == nil {
+		w.reconciliation = &id
 	}
 	if id, err := gateway.ParseID[gateway.SourceID](query.Get(paramSource)); err == nil {
 		w.source = &id
@@ -221,8 +233,11 @@ func (v *visit) look(w *watch) (hint, error) {
 		return hint{}, err
 	}
 	if seen.Claims, seen.Ledger, err = v.lookAtClaims(w); err != nil {
+	compared, err := v.lookAtReconciliation(w)
+	if err != nil {
 		return hint{}, err
 	}
+	seen.Operation += compared
 	requests, err := v.lookAtRequests(w)
 	if err != nil {
 		return hint{}, err
@@ -285,6 +300,28 @@ func (v *visit) lookAtOperation(w *watch) (int64, error) {
 	}
 	changes := o.Total + o.Done + o.Failed + o.Restored
 	for _, at := range []*time.Time{o.StartedAt, o.FinishedAt, o.SettledAt} {
+		if at != nil {
+			changes++
+		}
+	}
+	return int64(changes), nil
+}
+
+// lookAtReconciliation is a number that changes with the reconciliation, if there
+// is one.
+func (v *visit) lookAtReconciliation(w *watch) (int64, error) {
+	if w.reconciliation == nil {
+		return 0, nil
+	}
+	r, err := v.d.Store.Reconciliation(v.ctx(), v.account(), *w.reconciliation)
+	switch {
+	case isMissing(err):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	changes := r.Rows + r.Faulty + r.Matched + r.Unknown + r.Repeated + r.Ours
+	for _, at := range []*time.Time{r.UploadedAt, r.FinishedAt, r.EmptiedAt} {
 		if at != nil {
 			changes++
 		}

@@ -56,6 +56,7 @@ func aboutFilter(f gateway.OperationFilter, endpoint string, now time.Time) stri
 		}
 	}
 	add(endpoint != "", "to "+endpoint)
+	add(f.Reconciliation != nil, "missing at the partner")
 	add(f.Event != nil, "of one event")
 	add(f.Status != "", strings.ToLower(component.Word(f.Status)))
 	add(f.EventStatus != "", "in the state “"+component.Word(f.EventStatus)+"”")

@@ -62,6 +62,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addClaimRoutes(r)
 	addEndpointRoutes(r)
 	addOperationRoutes(r)
+	addReconcileRoutes(r)
 	addSettingsRoutes(r)
 	addAccountRoutes(r)
 	addPersonRoutes(r)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -34,6 +35,7 @@ func TestEveryPage(t *testing.T) {
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
 	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/claims", home(a)+"/settings/keys")
+	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/reconcile", home(a)+"/reconcile/new", home(a)+"/settings/keys")
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
 	if len(found) < 40 {
@@ -132,6 +134,23 @@ func (a *account) furnishPages(t testing.TB, r *receiver) {
 	}
 	waitFor(t, patience, "deliveries fail", func() bool {
 		return len(list[deliveryObject](t, a, "/deliveries", "status=failed")) > 0
+	})
+	a.reconcilePages(t, endpoints[len(endpoints)-1].ID)
+}
+
+// reconcilePages has hostile lists compared: with the deliveries of an endpoint,
+// and one that cannot be read.
+func (a *account) reconcilePages(t testing.TB, endpoint string) {
+	t.Helper()
+	path := "/reconciliations?endpoint=" + endpoint + "&since=2026-01-01T00:00:00Z&name=" + url.QueryEscape(hostile) + "&match="
+	list, _ := json.Marshal(hostile) // a text always can
+	made := want[struct {
+		ID string `json:"id"`
+	}](t, a, http.StatusAccepted, http.MethodPost, path+"subject", string(list)+"\n"+string(list)+"\n{}\n")
+	a.call(t, http.MethodPost, path+"key", []byte("["))
+	waitFor(t, patience, "the list is compared", func() bool {
+		_, answer := a.call(t, http.MethodGet, "/reconciliations/"+made.ID, nil)
+		return strings.Contains(string(answer), `"done"`)
 	})
 }
 

@@ -113,7 +113,11 @@ type PartnerRow struct {
 // lede says what was compared, as a sentence.
 func (v Reconciliation) lede() string {
 	text := component.Plural(v.Reconciliation.Rows, "row", "rows")
-	return text + " by " + matchWord(v.MatchBy, v.WithType) + " · compared with what was to go to " + v.Endpoint +
+	compared := "compared"
+	if v.State == gateway.ReconciliationFailed || v.State == gateway.ReconciliationUploading {
+		compared = "to be compared"
+	}
+	return text + " by " + matchWord(v.MatchBy, v.WithType) + " · " + compared + " with what was to go to " + v.Endpoint +
 		" from " + ClockText(v.Since, v.Now) + " to " + ClockText(v.Until, v.Now)
 }
 
@@ -150,7 +154,15 @@ func (v Reconciliation) progress() string {
 	if r.Missing+r.Unknown+r.Repeated+r.Faulty == 0 {
 		return "Nothing differs: the partner has all that was to go there, once."
 	}
-	return "Done."
+	return "Compared in " + component.Duration(v.took()) + "."
+}
+
+// took is how long comparing took.
+func (v Reconciliation) took() time.Duration {
+	if v.UploadedAt == nil || v.FinishedAt == nil {
+		return 0
+	}
+	return max(v.FinishedAt.Sub(*v.UploadedAt), 0)
 }
 
 // judged is how many of the partner's rows were compared.

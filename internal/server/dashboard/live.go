@@ -233,6 +233,8 @@ func (v *visit) look(w *watch) (hint, error) {
 		return hint{}, err
 	}
 	if seen.Claims, seen.Ledger, err = v.lookAtClaims(w); err != nil {
+		return hint{}, err
+	}
 	compared, err := v.lookAtReconciliation(w)
 	if err != nil {
 		return hint{}, err

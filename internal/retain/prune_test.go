@@ -124,3 +124,35 @@ func TestDismissalsGoWithTheirFailures(t *testing.T) {
 		t.Errorf("%d dismissals are left, want the one within the retention", b.number(t, `SELECT count(*) FROM dismissals`))
 	}
 }
+
+// Of a comparison that is older than the retention the numbers stay, and one that
+// was deleted goes wholly; the rows of both go in as many batches as it takes.
+func TestRowsOfComparisonsGoWithTheRetention(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.delivery(t, time.Hour, "delivered") // has an endpoint
+	b.exec(t, `
+		INSERT INTO reconciliations (id, account_id, endpoint_id, name, since, until, match_by, with_type, state, rows, cursor, actor, created_at, deleted_at)
+		SELECT gen_random_uuid(), account_id, id, '', now(), now(), 'key', false, 'done', 12000, id, 'a', now() - c.age, c.deleted
+		FROM endpoints
+		CROSS JOIN (VALUES ($1::interval, NULL::timestamptz), ('1 min', now()), ('1 min', NULL)) AS c (age, deleted)`, retention+time.Hour)
+	b.exec(t, `
+		INSERT INTO reconciliation_rows (reconciliation_id, n, hash, key, type)
+		SELECT id, n, '', 'k', ''
+		FROM reconciliations
+		CROSS JOIN generate_series(1, 12000) AS n`)
+	for range 2 {
+		if err := b.PruneReconciliations(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.number(t, `SELECT count(*) FROM reconciliation_rows`); n != 12000 {
+		t.Errorf("%d rows are left, want the young one's", n)
+	}
+	if n := b.number(t, `SELECT count(*) FROM reconciliations WHERE deleted_at IS NULL`); n != 2 {
+		t.Errorf("%d comparisons are left, want the old and the young one", n)
+	}
+	if n := b.number(t, `SELECT count(*) FROM reconciliations WHERE emptied_at IS NOT NULL AND rows = 12000`); n != 1 {
+		t.Errorf("%d have nothing but their numbers, want the old one", n)
+	}
+}

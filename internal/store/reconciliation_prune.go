@@ -49,13 +49,14 @@ func (t Tx) EmptyReconciliation(ctx context.Context, before time.Time, limit int
 	} {
 		tag, err := t.tx.Exec(ctx, `
 			DELETE FROM `+table.name+`
-			WHERE reconciliation_id = $1
-			  AND `+table.key+` IN (
-				SELECT `+table.key+`
+			WHERE ctid = ANY (ARRAY(
+				SELECT ctid
 				FROM `+table.name+`
 				WHERE reconciliation_id = $1
 				ORDER BY `+table.key+`
-				LIMIT $2)`, id, limit)
+				LIMIT $2
+			))
+			  AND reconciliation_id = $1`, id, limit)
 		if err != nil {
 			return false, wrap("empty a reconciliation", err)
 		}

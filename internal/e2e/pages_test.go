@@ -34,8 +34,7 @@ func TestEveryPage(t *testing.T) {
 	b := newTab(t, n.url)
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
-	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/claims", home(a)+"/settings/keys")
-	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/reconcile", home(a)+"/reconcile/new", home(a)+"/settings/keys")
+	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/claims", home(a)+"/reconcile", home(a)+"/reconcile/new", home(a)+"/settings/keys")
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
 	if len(found) < 40 {

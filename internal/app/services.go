@@ -53,7 +53,7 @@ type services struct {
 	deliver    *deliver.Service
 	operate    *operate.Service
 	claims     *claim.Service
-	reconcile *reconcile.Service
+	reconcile  *reconcile.Service
 	retain     *retain.Service
 	workers    *river.Client[pgx.Tx]
 }

@@ -71,7 +71,7 @@ type Deps struct {
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
 	Notify     *notify.Service
-	Reconcile *reconcile.Service
+	Reconcile  *reconcile.Service
 
 	// Ready are the checks of /readyz.
 	Ready []Check

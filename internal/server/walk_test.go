@@ -95,7 +95,7 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	claim := n.must(201, http.MethodPost, "/claims", object{"scope": "mails", "key": "k", "lease": "1h"})
 	declared := text(n.must(201, http.MethodPost, "/event-types", object{"name": "theirs/alone:v1"}), "name")
 	return world{n, map[string]string{
-		"claims":      text(claim, "id"),
+		"claims":          text(claim, "id"),
 		"reconciliations": text(compared, "id"), "reconcile": text(compared, "id"),
 		"event-types": declared,
 		"operations":  text(operation, "id"),

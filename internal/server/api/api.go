@@ -41,7 +41,7 @@ type Options struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
-	Reconcile *reconcile.Service
+	Reconcile  *reconcile.Service
 
 	Now func() time.Time
 	Log *slog.Logger

@@ -37,7 +37,7 @@ type Options struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
-	Reconcile *reconcile.Service
+	Reconcile  *reconcile.Service
 	Notify     *notify.Service
 	// Now is the node's corrected clock.
 	Now func() time.Time

@@ -72,9 +72,11 @@ type watch struct {
 const anchorFor = 2 * time.Minute
 
 // paramClaims has a stream tell of the ledger.
-const paramClaims = "claims"
-// paramReconciliation names the reconciliation that a stream tells of.
-const paramReconciliation = "reconciliation"
+const (
+	paramClaims = "claims"
+	// paramReconciliation names the reconciliation that a stream tells of.
+	paramReconciliation = "reconciliation"
+)
 
 // paramEndpoint narrows a stream to the attempts of one endpoint.
 const paramEndpoint = "endpoint"

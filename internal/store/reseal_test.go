@@ -20,7 +20,7 @@ import (
 // headers, what came in and went out. The keyset is wrapped by the master key.
 var plainBytes = []string{
 	"alerts.data", "api_keys.hash", "claims.key_hash", "claims.call_hash", "claims.result", "endpoints.headers", "event_types.schema", "event_types.examples", "sessions.hash", "invitations.hash", "keyset.wrapped",
-	"password_resets.hash", "setup_tokens.hash", "sources.settings", "tries.subject", "facts.subject_hash",
+	"password_resets.hash", "setup_tokens.hash", "sources.settings", "tries.subject", "facts.subject_hash", "reconciliation_rows.hash",
 	"events.key", "event_keys.key_hash", "event_keys.body_hash",
 	"event_bodies.path", "event_bodies.query", "event_bodies.headers", "event_bodies.body",
 	"requests.path", "requests.query", "requests.headers", "requests.body",

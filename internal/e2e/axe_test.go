@@ -24,19 +24,24 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// runAxe evaluates what axe finds under the rules of WCAG 2.2 AA.
+// The rules that a page is judged by: those of WCAG 2.2 AA, and of them those
+// that a change of the theme alone can break.
+const (
+	allRules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa']`
+	ofColour = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
+)
+
+// runAxe evaluates what axe finds under some rules.
 const runAxe = `axe.run(document, {
-	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'],
+	runOnly: %s,
 	resultTypes: ['violations'],
 }).then((r) => JSON.stringify(r.violations))`
 
 // accessible fails the test for what axe finds on the page that is open.
-func (b *tab) accessible(what string) {
+func (b *tab) accessible(what, rules string) {
 	b.t.Helper()
-	// The page's policy allows no foreign script; the debugger is not the page.
-	b.evaluate(axe)
 	var found []finding
-	if err := json.Unmarshal([]byte(b.evaluate(runAxe)), &found); err != nil {
+	if err := json.Unmarshal([]byte(b.evaluate(fmt.Sprintf(runAxe, rules))), &found); err != nil {
 		b.t.Fatalf("read what axe found: %v", err)
 	}
 	for _, f := range found {
@@ -62,10 +67,11 @@ func (b *tab) evaluate(script string) string {
 }
 
 // looks are the widths in pixels and the themes in which pages are looked at.
+// The second theme of a width differs in its colours alone.
 var looks = []struct {
-	width int
-	theme string
-}{{1440, "light"}, {1440, "dark"}, {390, "light"}, {390, "dark"}}
+	width        int
+	theme, rules string
+}{{1440, "light", allRules}, {1440, "dark", ofColour}, {390, "dark", allRules}, {390, "light", ofColour}}
 
 // inspect looks at pages in every width and theme: axe finds nothing, nothing
 // has a style or a script of its own, nothing needs to be scrolled sideways and
@@ -74,20 +80,30 @@ func (b *tab) inspect(paths ...string) {
 	b.t.Helper()
 	for _, path := range paths {
 		b.open(path)
+		b.evaluate(axe) // the page's policy allows no foreign script; the debugger is not the page
 		for _, l := range looks {
 			what := fmt.Sprintf("%s, %d, %s", path, l.width, l.theme)
 			b.look(l.width, l.theme)
-			b.accessible(what)
-			if n := eval[int](b, `document.querySelectorAll('[style], style, script:not([src]), [onclick]').length`); n > 0 {
-				b.t.Errorf("%s: %d elements have a style or script of their own", what, n)
-			}
-			if wide := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
-				b.t.Errorf("%s: %d pixels stand out sideways", what, wide)
-			}
-			if text := eval[string](b, `[...document.querySelectorAll('main td')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText).join()`); text != "" {
-				b.t.Errorf("%s: stands out of its cell: %s", what, text)
+			b.accessible(what, l.rules)
+			if l.rules != ofColour {
+				b.inPlace(what)
 			}
 		}
+	}
+}
+
+// inPlace fails the test for what has a style or a script of its own, and for
+// what stands out of its place.
+func (b *tab) inPlace(what string) {
+	b.t.Helper()
+	if n := eval[int](b, `document.querySelectorAll('[style], style, script:not([src]), [onclick]').length`); n > 0 {
+		b.t.Errorf("%s: %d elements have a style or script of their own", what, n)
+	}
+	if wide := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+		b.t.Errorf("%s: %d pixels stand out sideways", what, wide)
+	}
+	if text := eval[string](b, `[...document.querySelectorAll('main td')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText).join()`); text != "" {
+		b.t.Errorf("%s: stands out of its cell: %s", what, text)
 	}
 }
 

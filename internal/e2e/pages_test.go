@@ -34,7 +34,10 @@ func TestEveryPage(t *testing.T) {
 	b := newTab(t, n.url)
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
-	b.inspect(home(a), home(a)+"/events", home(a)+"/endpoints", home(a)+"/sources", home(a)+"/failures", home(a)+"/deliveries", home(a)+"/attempts", home(a)+"/operations", home(a)+"/claims", home(a)+"/reconcile", home(a)+"/reconcile/new", home(a)+"/settings/keys")
+	b.inspect(home(a))
+	for _, empty := range []string{"events", "endpoints", "sources", "failures", "deliveries", "attempts", "operations", "claims", "facts", "event-types", "usage", "reconcile", "reconcile/new", "settings/keys"} {
+		b.inspect(home(a) + "/" + empty)
+	}
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
 	if len(found) < 40 {
@@ -118,7 +121,7 @@ func (a *account) furnishPages(t testing.TB, r *receiver) {
 	a.call(t, http.MethodPost, "/endpoints/"+endpoints[0].ID+"/recover", []byte(`{"since":"2026-01-01T00:00:00Z","only":"missing"}`))
 	stripe := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", fmt.Sprintf(`{"name":%s,"kind":"stripe","secret":%q}`, quoted, stripeSecret))
 	none := want[sourceObject](t, a, http.StatusCreated, http.MethodPost, "/sources", `{"name":"open","kind":"none"}`)
-	a.ingest(t, none.IngestURL, hostile, http.StatusOK)
+	a.furnishFacts(t, none)
 	a.ingest(t, stripe.IngestURL, hostile, http.StatusUnauthorized)
 	for i := range 60 {
 		want[struct{}](t, a, http.StatusAccepted, http.MethodPost, "/events",
@@ -135,6 +138,24 @@ func (a *account) furnishPages(t testing.TB, r *receiver) {
 		return len(list[deliveryObject](t, a, "/deliveries", "status=failed")) > 0
 	})
 	a.reconcilePages(t, endpoints[len(endpoints)-1].ID)
+}
+
+// furnishFacts declares a type that reaches an endpoint once, and has a source
+// tell facts: two alike, one too late, and one that its rule cannot read.
+func (a *account) furnishFacts(t testing.TB, s sourceObject) {
+	t.Helper()
+	quoted, _ := json.Marshal(hostile) // a text always can
+	want[struct{}](t, a, http.StatusCreated, http.MethodPost, "/event-types",
+		fmt.Sprintf(`{"name":"credit.checked","description":%s,"single_fire":true,"schema":{"type":"object","title":%s},"examples":[{"html":%s}]}`, quoted, quoted, quoted))
+	for range 2 {
+		want[struct{}](t, a, http.StatusAccepted, http.MethodPost, "/events", fmt.Sprintf(`{"type":"credit.checked","subject":%s,"data":{}}`, quoted))
+	}
+	want[struct{}](t, a, http.StatusOK, http.MethodPut, "/sources/"+s.ID+"/rule",
+		`{"subject":"body.message","state":"body.status","emit":"\"message.\" + body.status","terminal":["delivered","failed"],"rank":["queued","delivered"]}`)
+	for i, status := range []string{"delivered", "delivered", "queued"} {
+		a.ingest(t, s.IngestURL, fmt.Sprintf(`{"n":%d,"message":%s,"status":%q}`, i, quoted, status), http.StatusOK)
+	}
+	a.ingest(t, s.IngestURL, hostile, http.StatusOK)
 }
 
 // reconcilePages has hostile lists compared: with the deliveries of an endpoint,
@@ -176,7 +197,8 @@ var idLike = regexp.MustCompile(`\b[a-z]{2,4}_[0-9a-z]{26}\b`)
 func (b *tab) crawl(from string) (paths []string) {
 	b.t.Helper()
 	b.look(looks[0].width, looks[0].theme)
-	seen := map[string]bool{kindOf(from): true}
+	seen := map[string]bool{}
+	isNew(seen, from)
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
 		path := queue[0]
 		b.bytes()
@@ -189,8 +211,7 @@ func (b *tab) crawl(from string) (paths []string) {
 			b.t.Errorf("%s ran what it should show", path)
 		}
 		for _, link := range eval[[]string](b, links) {
-			if kind := kindOf(link); !seen[kind] && leadsOn(link) {
-				seen[kind] = true
+			if leadsOn(link) && isNew(seen, link) {
 				queue = append(queue, link)
 			}
 		}
@@ -202,16 +223,21 @@ func (b *tab) crawl(from string) (paths []string) {
 const links = `[...new Set([...document.querySelectorAll('a[href]')]
 	.map((a) => new URL(a.href)).filter((u) => u.origin === location.origin).map((u) => u.pathname + u.search))]`
 
-// kindOf is a link without what tells it from others of its kind: the ids, and
-// the values of its query.
-func kindOf(link string) string {
+// isNew tells that a link leads to a page of a kind that was not seen yet, or
+// gives one a parameter that it was not given yet, and notes both. Ids and the
+// values of parameters make no kind.
+func isNew(seen map[string]bool, link string) bool {
 	path, query, _ := strings.Cut(link, "?")
-	kind := idLike.ReplaceAllString(path, "ID")
+	kinds := []string{idLike.ReplaceAllString(path, "ID")}
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
-		kind += "&" + name
+		kinds = append(kinds, kinds[0]+"?"+name)
 	}
-	return kind
+	before := len(seen)
+	for _, kind := range kinds {
+		seen[kind] = true
+	}
+	return len(seen) > before
 }
 
 // leadsOn tells that a link leads to a page of ours for people: the API and the

@@ -41,7 +41,7 @@ func (s *Service) foundAccount(ctx context.Context, tx store.Tx, f founding) err
 	if err := s.createAccount(ctx, tx, f.account, f.name); err != nil {
 		return err
 	}
-	if err := tx.AddMember(ctx, f.account, f.user.ID, store.RoleOwner); err != nil {
+	if err := tx.AddMember(ctx, f.account, f.user.ID, gateway.RoleOwner); err != nil {
 		return err
 	}
 	_, err := tx.CreateSource(ctx, f.account, gateway.Source{

@@ -57,14 +57,6 @@ func (s *Service) Open(ctx context.Context, user gateway.UserID, name string) (g
 	return s.store.Account(ctx, f.account)
 }
 
-// Refused notes in the audit log that a member tried to change something that
-// their role does not allow.
-func (s *Service) Refused(ctx context.Context, account gateway.AccountID, actor gateway.Actor, what string) error {
-	return s.store.InTx(ctx, func(tx store.Tx) error {
-		return s.audit(ctx, tx, account, actor, "account.refuse", account.String(), what)
-	})
-}
-
 // Visit remembers the account that a person looks at, to begin there the next
 // time.
 func (s *Service) Visit(ctx context.Context, user gateway.UserID, account gateway.AccountID) error {

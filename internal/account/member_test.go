@@ -3,6 +3,7 @@ package account_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestMember(t *testing.T) {
 	acme, other := b.create(t, "Acme", "ada@example.com"), b.create(t, "Other", "bob@example.com")
 	for _, ref := range []string{acme.AccountID.String(), "acme"} {
 		m, err := b.Member(t.Context(), acme.UserID, ref)
-		if err != nil || m.Account.ID != acme.AccountID || m.Account.Name != "Acme" || m.Role != store.RoleOwner {
+		if err != nil || m.Account.ID != acme.AccountID || m.Account.Name != "Acme" || m.Role != gateway.RoleOwner {
 			t.Errorf("%s: %+v, %v", ref, m, err)
 		}
 	}
@@ -44,7 +45,7 @@ func TestOpen(t *testing.T) {
 		if err != nil || made.Name != "Further" || made.CreatedAt.IsZero() {
 			t.Errorf("%s, the owner: %+v, %v", mode, made, err)
 		}
-		if m, err := b.Member(t.Context(), owner, made.Slug); err != nil || m.Account != made || m.Role != store.RoleOwner {
+		if m, err := b.Member(t.Context(), owner, made.Slug); err != nil || m.Account != made || m.Role != gateway.RoleOwner {
 			t.Errorf("%s: %+v, %v", mode, m, err)
 		}
 		if _, err = b.Open(t.Context(), bob, "Bob's "+string(mode)); allowed && err != nil || !allowed && !errors.Is(err, account.ErrSignupClosed) {
@@ -134,14 +135,22 @@ func TestRefusedTriesAreAudited(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	made := b.create(t, "Acme", "ada@example.com")
-	for range 2 {
-		if err := b.Refused(t.Context(), made.AccountID, gateway.Actor(made.UserID.String()), "/sources/new"); err != nil {
+	refused := account.Refused{
+		Account: made.AccountID, Actor: gateway.Actor(made.UserID.String()), Needs: gateway.PermConfigure, Method: http.MethodPost, What: "/sources/new",
+	}
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodPost} { // who only looked changed nothing
+		refused.Method = method
+		if err := b.Refuse(t.Context(), refused); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := b.text(t, `SELECT string_agg(concat_ws(' ', actor, action, object, detail), ',') FROM audit_log WHERE action = 'account.refuse'`)
+	refused.Method, refused.What = http.MethodDelete, "/api/v1/sources/{id}"
+	if err := b.Refuse(t.Context(), refused); err != nil {
+		t.Fatal(err)
+	}
+	got := b.text(t, `SELECT string_agg(concat_ws(' ', actor, action, object, detail), ',' ORDER BY id) FROM audit_log WHERE action = 'account.refuse'`)
 	line := fmt.Sprintf("%s account.refuse %s /sources/new", made.UserID, made.AccountID)
-	if got != line+","+line {
+	if want := line + "," + line + "," + strings.Replace(line, "/sources/new", "delete /api/v1/sources/{id}", 1); got != want {
 		t.Errorf("audit log: %s", got)
 	}
 }

@@ -66,7 +66,7 @@ func TestSignUp(t *testing.T) {
 	if err != nil || len(accounts) != 1 {
 		t.Fatalf("accounts %v, %v", accounts, err)
 	}
-	if a := accounts[0]; a.Account.Name != "Acme, Inc." || a.Account.Slug != "acme-inc" || a.Role != store.RoleOwner {
+	if a := accounts[0]; a.Account.Name != "Acme, Inc." || a.Account.Slug != "acme-inc" || a.Role != gateway.RoleOwner {
 		t.Errorf("account %+v", a)
 	}
 	if entry := b.text(t, `SELECT concat_ws(' ', actor, action, object) FROM audit_log`); entry != fmt.Sprint(id, " account.create ", accounts[0].Account.ID) {

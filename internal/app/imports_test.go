@@ -27,7 +27,7 @@ var (
 		"internal/endpoint", "internal/eventtype", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
-	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/body", "internal/server/problem"})
+	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/access", "internal/server/body", "internal/server/problem"})
 )
 
 // rooms says what each folder of packages may import of ours, tests aside. A
@@ -75,6 +75,7 @@ var rooms = map[string][]string{
 	"internal/source/settings": {"internal/gateway", "internal/signature"},
 
 	"internal/worker":           slices.Concat(useCases, []string{"internal/clock", "internal/gateway", "internal/job"}),
+	"internal/server/access":    {"internal/gateway"},
 	"internal/server/body":      {"internal/gateway"},
 	"internal/server/problem":   slices.Concat(useCases, leaves, []string{"internal/server/body"}),
 	"internal/server/ingest":    {"internal/accept", "internal/gateway", "internal/server/body", "internal/server/problem"},

@@ -58,7 +58,7 @@ func (b *bundle) asks(t *testing.T) {
 		if err := tx.CreateUser(t.Context(), store.User{ID: user, Email: "ada@example.com", Name: "Ada"}, ""); err != nil {
 			return err
 		}
-		if err := tx.AddMember(t.Context(), b.account, user, store.RoleMember); err != nil {
+		if err := tx.AddMember(t.Context(), b.account, user, gateway.RoleViewer); err != nil {
 			return err
 		}
 		_, err := tx.ChooseAlerts(t.Context(), b.account, user, []gateway.AlertKind{gateway.AlertDeliveryFailed}, []bool{true})

@@ -57,7 +57,7 @@ func (b bundle) newTenant(t *testing.T, name string) store.Lane {
 
 // newMember adds a person, whose mail address is name@example.com, and who
 // chooses these kinds; none named leaves the choice to their role.
-func (b bundle) newMember(t *testing.T, account gateway.AccountID, name string, role store.Role, kinds ...gateway.AlertKind) gateway.UserID {
+func (b bundle) newMember(t *testing.T, account gateway.AccountID, name string, role gateway.Role, kinds ...gateway.AlertKind) gateway.UserID {
 	t.Helper()
 	id := gateway.UserID(b.clock.NewID())
 	b.in(t, func(tx store.Tx) error {
@@ -125,12 +125,12 @@ func TestMembersWhoAskAreToldOnce(t *testing.T) {
 	b := newBundle(t, "")
 	lane, other := b.newTenant(t, "Acme"), b.newTenant(t, "Other")
 	account, endpoint := lane.AccountID, lane.EndpointID
-	b.newMember(t, account, "owner", store.RoleOwner)
-	b.newMember(t, account, "member", store.RoleMember)
-	gone := b.newMember(t, account, "gone", store.RoleMember, gateway.AlertKinds...)
-	b.newMember(t, account, "asks", store.RoleMember, gateway.AlertEndpointDisabled, gateway.AlertDeliveryExpired, gateway.AlertOperationDone)
-	b.newMember(t, account, "early", store.RoleManager, gateway.AlertEndpointFailingEarly)
-	b.newMember(t, other.AccountID, "stranger", store.RoleOwner, gateway.AlertKinds...)
+	b.newMember(t, account, "owner", gateway.RoleOwner)
+	b.newMember(t, account, "member", gateway.RoleViewer)
+	gone := b.newMember(t, account, "gone", gateway.RoleViewer, gateway.AlertKinds...)
+	b.newMember(t, account, "asks", gateway.RoleViewer, gateway.AlertEndpointDisabled, gateway.AlertDeliveryExpired, gateway.AlertOperationDone)
+	b.newMember(t, account, "early", gateway.RoleAdmin, gateway.AlertEndpointFailingEarly)
+	b.newMember(t, other.AccountID, "stranger", gateway.RoleOwner, gateway.AlertKinds...)
 	b.exec(t, `DELETE FROM members WHERE user_id = $1`, gone)
 
 	b.emit(t, account, gateway.TypeEndpointDisabled, gateway.EndpointDisabledData{EndpointID: endpoint, Reason: "100 failures in a row"})
@@ -162,9 +162,9 @@ func TestFailedDeliveriesAreOneMailAnHour(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, "")
 	lane := b.newTenant(t, "Acme")
-	b.newMember(t, lane.AccountID, "owner", store.RoleOwner)
-	b.newMember(t, lane.AccountID, "ada", store.RoleMember, gateway.AlertDeliveryFailed)
-	b.newMember(t, lane.AccountID, "bob", store.RoleMember, gateway.AlertDeliveryFailed)
+	b.newMember(t, lane.AccountID, "owner", gateway.RoleOwner)
+	b.newMember(t, lane.AccountID, "ada", gateway.RoleViewer, gateway.AlertDeliveryFailed)
+	b.newMember(t, lane.AccountID, "bob", gateway.RoleViewer, gateway.AlertDeliveryFailed)
 	gather := func(n int64) {
 		b.in(t, func(tx store.Tx) error {
 			return tx.GatherFailed(t.Context(), lane, map[string]int64{"503": n}, store.DigestPace{Gather: time.Minute, Between: time.Hour})
@@ -192,7 +192,7 @@ func TestNewsThatAreNone(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, "")
 	lane := b.newTenant(t, "Acme")
-	b.newMember(t, lane.AccountID, "owner", store.RoleOwner, gateway.AlertKinds...)
+	b.newMember(t, lane.AccountID, "owner", gateway.RoleOwner, gateway.AlertKinds...)
 	b.emit(t, lane.AccountID, gateway.TypeOperationDone, "not an object")
 	b.emit(t, lane.AccountID, gateway.TypeEndpointDisabled, gateway.EndpointDisabledData{EndpointID: lane.EndpointID})
 	b.emit(t, lane.AccountID, gateway.TypeDeliveryExpired, gateway.DeliveryExpiredData{Day: "2026-07-01", Deliveries: 1})
@@ -210,7 +210,7 @@ func TestAlertsAreSent(t *testing.T) {
 	server := (&smtpServer{}).start(t)
 	b := newBundle(t, server.url())
 	lane := b.newTenant(t, "Acme \r\nBcc: eve@example.com\r\n\r\nHello")
-	b.newMember(t, lane.AccountID, "owner", store.RoleOwner)
+	b.newMember(t, lane.AccountID, "owner", gateway.RoleOwner)
 	b.emit(t, lane.AccountID, gateway.TypeEndpointDisabled, gateway.EndpointDisabledData{EndpointID: lane.EndpointID, Reason: "gone"})
 	b.alert(t)
 	all, err := b.Mails(t.Context(), store.Page[gateway.MailID]{Limit: 100})
@@ -237,7 +237,7 @@ func TestChoosing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, "")
 	account := b.newTenant(t, "Acme").AccountID
-	ada := b.newMember(t, account, "ada", store.RoleManager)
+	ada := b.newMember(t, account, "ada", gateway.RoleAdmin)
 	want := func(manages bool, kinds ...gateway.AlertKind) {
 		t.Helper()
 		got, err := b.Chosen(t.Context(), account, ada, manages)

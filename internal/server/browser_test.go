@@ -83,9 +83,15 @@ func (w *browser) person() gateway.UserID {
 // the account.
 func (w *browser) newMember() *browser {
 	w.t.Helper()
+	return w.newMemberAs(gateway.RoleViewer)
+}
+
+// newMemberAs is the browser of another person who has a role in the account.
+func (w *browser) newMemberAs(role gateway.Role) *browser {
+	w.t.Helper()
 	other, account := w.signedUp(w.t, "Visitor"), w.tenant().account
 	err := w.store.InTx(w.t.Context(), func(tx store.Tx) error {
-		return tx.AddMember(w.t.Context(), account, other.person(), store.RoleMember)
+		return tx.AddMember(w.t.Context(), account, other.person(), role)
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -225,7 +225,7 @@ func TestOverviewOfAMember(t *testing.T) {
 	if strings.Contains(p.text, token) {
 		t.Error("a member sees the ingest address")
 	}
-	if p.Find("#start .steps a").Length() != 0 || !strings.Contains(p.Find("#start").Text(), "An owner or a manager can") {
+	if p.Find("#start .steps a").Length() != 0 || !strings.Contains(p.Find("#start").Text(), "An admin or an owner can") {
 		t.Errorf("a member sees %q", wordsOf(p))
 	}
 }

@@ -21,7 +21,7 @@ func (s *Server) addRoutes() error {
 		})
 	}
 	if s.deps.ServeAPI {
-		api.Install(s.router, api.Options{
+		s.api = api.Install(s.router, api.Options{
 			Store:      s.deps.Store,
 			Accounts:   s.deps.Accounts,
 			Accept:     s.deps.Accept,

@@ -25,6 +25,7 @@ import (
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
+	"github.com/rowlock/rowlock/internal/server/api"
 	"github.com/rowlock/rowlock/internal/server/dashboard"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
@@ -88,7 +89,8 @@ type Server struct {
 	deps    Deps
 	router  *echo.Echo
 	metrics *metrics
-	// pages is nil without the role web.
+	// api is nil without the role api, pages without the role web.
+	api   *api.API
 	pages *dashboard.Dashboard
 
 	draining atomic.Bool

@@ -89,7 +89,7 @@ func TestAccountIsRenamed(t *testing.T) {
 	}
 	watcher := w.newMember()
 	seen := watcher.get(at)
-	if seen.Find("#rename button[type='submit']").Length() != 0 || !strings.Contains(seen.Find("#role .sub").Text(), "Member") {
+	if seen.Find("#rename button[type='submit']").Length() != 0 || !strings.Contains(seen.Find("#role .sub").Text(), "Viewer") {
 		t.Error("a member can rename the account, or does not see the role")
 	}
 	watcher.post(at, url.Values{"name": {"Mine"}}).wantStatus(http.StatusForbidden)

@@ -73,7 +73,7 @@ func (s *Store) PruneAlerts(ctx context.Context, age time.Duration) error {
 
 // Recipients are the mail addresses of an account's members who want to be
 // told of a kind: those who chose so, and of those who did not choose, if it is
-// told by default, those who may change things.
+// told by default, those who may do something about it.
 func (t Tx) Recipients(ctx context.Context, account gateway.AccountID, kind gateway.AlertKind) ([]string, error) {
 	rows, err := t.tx.Query(ctx, `
 		SELECT u.email
@@ -85,8 +85,8 @@ func (t Tx) Recipients(ctx context.Context, account gateway.AccountID, kind gate
 		 AND c.user_id = m.user_id
 		 AND c.kind = $2
 		WHERE m.account_id = $1
-		  AND coalesce(c.wanted, $3 AND m.role IN ('owner', 'manager'))
-		ORDER BY m.user_id`, account, string(kind), kind.ByDefault())
+		  AND coalesce(c.wanted, $3 AND m.role = ANY ($4))
+		ORDER BY m.user_id`, account, string(kind), kind.ByDefault(), texts(gateway.PermOperate.Holders()))
 	if err != nil {
 		return nil, wrap("list recipients", err)
 	}

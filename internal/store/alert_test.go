@@ -13,7 +13,7 @@ import (
 )
 
 // newMember adds a person to an account; their mail address is name@example.com.
-func (b bundle) newMember(t *testing.T, account gateway.AccountID, name string, role store.Role) gateway.UserID {
+func (b bundle) newMember(t *testing.T, account gateway.AccountID, name string, role gateway.Role) gateway.UserID {
 	t.Helper()
 	id := gateway.UserID(b.clock.NewID())
 	b.in(t, func(tx store.Tx) error {
@@ -61,11 +61,11 @@ func (b bundle) wantRecipients(t *testing.T, kind gateway.AlertKind, names ...st
 func TestRecipients(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	owner := b.newMember(t, b.account, "owner", store.RoleOwner)
-	b.newMember(t, b.account, "manager", store.RoleManager)
-	member := b.newMember(t, b.account, "member", store.RoleMember)
+	owner := b.newMember(t, b.account, "owner", gateway.RoleOwner)
+	b.newMember(t, b.account, "manager", gateway.RoleAdmin)
+	member := b.newMember(t, b.account, "member", gateway.RoleViewer)
 	other := b.newAccount(t, "other")
-	stranger := b.newMember(t, other, "stranger", store.RoleOwner)
+	stranger := b.newMember(t, other, "stranger", gateway.RoleOwner)
 	b.choose(t, other, stranger, gateway.AlertKinds...)
 
 	for _, kind := range gateway.AlertKinds {
@@ -102,7 +102,7 @@ func TestRecipients(t *testing.T) {
 func TestChoosingAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	user := b.newMember(t, b.account, "ada", store.RoleMember)
+	user := b.newMember(t, b.account, "ada", gateway.RoleViewer)
 	errs := b.atOnce(t.Context(), poolSize, func(tx store.Tx, i int) error {
 		all := make([]bool, len(gateway.AlertKinds))
 		for k := range all {

@@ -23,9 +23,9 @@ func TestFailuresAreGatheredForThoseWhoAsk(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	lane := b.acquire(t, b.newEndpoint(t).ID, "n")
-	user := b.newMember(t, b.account, "ada", store.RoleOwner)
+	user := b.newMember(t, b.account, "ada", gateway.RoleOwner)
 	other := b.newAccount(t, "other")
-	b.choose(t, other, b.newMember(t, other, "eve", store.RoleOwner), gateway.AlertDeliveryFailed)
+	b.choose(t, other, b.newMember(t, other, "eve", gateway.RoleOwner), gateway.AlertDeliveryFailed)
 	b.choose(t, b.account, user, gateway.AlertEndpointDisabled)
 	b.gather(t, lane, map[string]int64{"503": 3})
 	if n := b.count(t, `SELECT count(*) FROM failure_digests`); n != 0 {
@@ -54,7 +54,7 @@ func TestADigestKeepsItsPace(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	lane := b.acquire(t, b.newEndpoint(t).ID, "n")
-	b.choose(t, b.account, b.newMember(t, b.account, "ada", store.RoleMember), gateway.AlertDeliveryFailed)
+	b.choose(t, b.account, b.newMember(t, b.account, "ada", gateway.RoleViewer), gateway.AlertDeliveryFailed)
 	b.gather(t, lane, map[string]int64{"503": 3})
 	take := func(tx store.Tx, _ int) error {
 		_, err := tx.TakeDigest(t.Context(), b.account, lane.EndpointID)
@@ -82,7 +82,7 @@ func TestNothingGatheredIsLost(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	lane := b.acquire(t, b.newEndpoint(t).ID, "n")
-	b.choose(t, b.account, b.newMember(t, b.account, "ada", store.RoleMember), gateway.AlertDeliveryFailed)
+	b.choose(t, b.account, b.newMember(t, b.account, "ada", gateway.RoleViewer), gateway.AlertDeliveryFailed)
 	b.gather(t, lane, map[string]int64{"503": 1})
 	var told int64
 	add := func(tx store.Tx) error { return tx.GatherFailed(t.Context(), lane, map[string]int64{"503": 1}, pace) }

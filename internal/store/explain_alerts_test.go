@@ -36,7 +36,7 @@ func (x *explained) alerting() []call {
 			return tx.EmitAll(ctx, account, gateway.TypeDeliveryFailed, own)
 		}),
 		x.withUser("choices and a digest", func(ctx context.Context, tx store.Tx, user store.User) error {
-			if err := tx.AddMember(ctx, account, user.ID, store.RoleMember); err != nil {
+			if err := tx.AddMember(ctx, account, user.ID, gateway.RoleViewer); err != nil {
 				return err
 			}
 			if _, err := tx.ChooseAlerts(ctx, account, user.ID, gateway.AlertKinds, slices.Repeat([]bool{true}, len(gateway.AlertKinds))); err != nil {

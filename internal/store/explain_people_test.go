@@ -41,7 +41,7 @@ func (x *explained) founding() []call {
 			if err := tx.CreateAccount(ctx, account); err != nil {
 				return err
 			}
-			if err := tx.AddMember(ctx, account.ID, user.ID, store.RoleOwner); err != nil {
+			if err := tx.AddMember(ctx, account.ID, user.ID, gateway.RoleOwner); err != nil {
 				return err
 			}
 			_, err := tx.ClaimInstance(ctx, user.ID)

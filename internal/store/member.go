@@ -11,7 +11,12 @@ import (
 // Membership is an account as one of its members sees it.
 type Membership struct {
 	Account gateway.Account
-	Role    Role
+	Role    gateway.Role
+}
+
+// May tells whether the member has a permission.
+func (m Membership) May(p gateway.Permission) bool {
+	return m.Role.May(p)
 }
 
 const selectMembership = `

@@ -14,19 +14,6 @@ type User struct {
 	Name  string
 }
 
-// Role is what a member may do in an account.
-type Role string
-
-// The roles of a member, each with all that the next one may do.
-const (
-	// RoleOwner may do everything, and is never the last to leave.
-	RoleOwner Role = "owner"
-	// RoleManager may change everything but members, and see secrets.
-	RoleManager Role = "manager"
-	// RoleMember may look.
-	RoleMember Role = "member"
-)
-
 // CreateUser makes a person. An empty hash is a password that nothing matches.
 //
 // The promise: an address, in whatever case it is written, belongs to one
@@ -39,7 +26,7 @@ func (t Tx) CreateUser(ctx context.Context, u User, passwordHash string) error {
 }
 
 // AddMember makes a person a member of an account.
-func (t Tx) AddMember(ctx context.Context, account gateway.AccountID, user gateway.UserID, role Role) error {
+func (t Tx) AddMember(ctx context.Context, account gateway.AccountID, user gateway.UserID, role gateway.Role) error {
 	_, err := t.tx.Exec(ctx, `
 		INSERT INTO members (account_id, user_id, role)
 		VALUES ($1, $2, $3)`, account, user, role)

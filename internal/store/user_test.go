@@ -30,7 +30,7 @@ func TestAddMember(t *testing.T) {
 		if err := tx.CreateUser(t.Context(), u, "hash"); err != nil {
 			return err
 		}
-		return tx.AddMember(t.Context(), b.account, u.ID, store.RoleOwner)
+		return tx.AddMember(t.Context(), b.account, u.ID, gateway.RoleOwner)
 	})
 	n := b.count(t, `
 		SELECT count(*)

@@ -248,7 +248,7 @@ func attemptCommand(a Attempt) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "Not signed: a receiver that verifies refuses it. An owner or a manager can have it signed. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "Not signed: a receiver that verifies refuses it. An operator, an admin or an owner can have it signed. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

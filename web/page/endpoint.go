@@ -21,6 +21,9 @@ type Endpoint struct {
 	Endpoint gateway.Endpoint
 	// Manages tells that the reader may change it and see its secrets.
 	Manages bool
+	// Operates tells that the reader may pause and resume it, send tests and
+	// recover what failed.
+	Operates bool
 	// State is what EndpointState says.
 	State string
 	// At is how it does at this moment.

@@ -38,7 +38,7 @@ func endpointAttempt(n int, outcome gateway.Outcome) gateway.Attempt {
 func endpointView() page.Endpoint {
 	oldest := endpointNow.Add(-5*time.Hour - 16*time.Minute)
 	return page.Endpoint{
-		Frame: framed(), Now: endpointNow, Manages: true,
+		Frame: framed(), Now: endpointNow, Manages: true, Operates: true,
 		Endpoint: gateway.Endpoint{
 			ID: endpointID(1), URL: "https://erp.example.com/hooks", Description: "ERP sync", State: gateway.EndpointActive,
 			EventTypes: []string{"order.*"}, MaxInFlight: 64, CreatedAt: endpointNow.Add(-time.Hour),

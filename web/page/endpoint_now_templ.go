@@ -73,7 +73,7 @@ func endpointNow(v Endpoint) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.Manages && v.active() && v.At.Later > 0 {
+		if v.Operates && v.active() && v.At.Later > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"card-foot\"><span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -448,7 +448,7 @@ func endpointFailure(v Endpoint, row FailureRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.Manages {
+		if v.Operates {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<td class=\"r shrink wide-sm\"><div class=\"flex items-center justify-end gap-1.5 mob:justify-start\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -25,9 +25,9 @@ func TestEndpointPageNow(t *testing.T) {
 	wantNumber(t, doc, "#now svg.ticks .t-bad", 1)
 	wantWords(t, doc, "#now .card-foot", "152 deliveries wait for a later attempt, the next in 9 s.")
 	wantNumber(t, doc, `#now a[href$="/send-now"][hx-target="#dialog"]`, 1)
-	v.Manages = false
+	v.Manages, v.Operates = false, false
 	wantNumber(t, drawn(t, page.EndpointPage(v)), `a[href$="/send-now"]`, 0)
-	v.Manages, v.At = true, page.EndpointNow{}
+	v.Operates, v.At = true, page.EndpointNow{}
 	doc = drawn(t, page.EndpointPage(v))
 	wantNumber(t, doc, `a[href$="/send-now"]`, 0)
 	wantWords(t, doc, "#now", "Waiting 0 none Oldest waiting – nothing waits")
@@ -68,7 +68,7 @@ func TestEndpointPageOffersToSendOneFirst(t *testing.T) {
 	wantWords(t, doc, "#resumed", "Resumed 2 m ago. 164 deliveries had failed before.")
 	wantNumber(t, doc, `#resumed form[action="/a/acme/deliveries/dlv_1/redeliver"] input[name="if_attempts"][value="8"]`, 1)
 	wantNumber(t, doc, `a[href="/a/acme/endpoints/ep_1/recover?since=x"][hx-target="#dialog"]`, 1)
-	v.Manages = false
+	v.Manages, v.Operates = false, false
 	wantNumber(t, drawn(t, page.EndpointPage(v)), "#resumed", 0)
 }
 
@@ -134,7 +134,7 @@ func TestEndpointsPageMenus(t *testing.T) {
 	t.Parallel()
 	waits, paused := endpointRow(1), endpointRow(2)
 	paused.State = "paused"
-	v := page.Endpoints{Frame: framed(), Manages: true, Rows: []page.EndpointRow{waits, paused}}
+	v := page.Endpoints{Frame: framed(), Manages: true, Operates: true, Rows: []page.EndpointRow{waits, paused}}
 	doc := drawn(t, page.EndpointsPage(v))
 	for row, want := range map[string][]string{
 		endpointID(1).String(): {"/test", "/edit", "/send-now", "/pause", "/delete"},
@@ -149,6 +149,6 @@ func TestEndpointsPageMenus(t *testing.T) {
 		}
 	}
 	wantNumber(t, doc, "#"+endpointID(2).String()+` form[method="post"][action$="/resume"]`, 1)
-	v.Manages = false
+	v.Manages, v.Operates = false, false
 	wantNumber(t, drawn(t, page.EndpointsPage(v)), ".menu .menu-item[href*='/endpoints/']", 0)
 }

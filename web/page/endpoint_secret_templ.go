@@ -103,7 +103,7 @@ func endpointSecrets(v Endpoint) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "Signs every request in <code>webhook-signature</code>. An owner or a manager can reveal it.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "Signs every request in <code>webhook-signature</code>. An admin or an owner can reveal it.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

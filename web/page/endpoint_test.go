@@ -105,14 +105,14 @@ func TestEndpointPageSecrets(t *testing.T) {
 	wantNumber(t, doc, `form[method="post"][action="`+at+`/reveal"]`, 1)
 	wantNumber(t, doc, `a[href="`+at+`/end"]`, 1)
 
-	v.Manages = false
+	v.Manages, v.Operates = false, false
 	v.Secrets = v.Secrets[:1]
 	v.Secrets[0].Value = ""
 	doc = drawn(t, page.EndpointPage(v))
 	wantNumber(t, doc, "main form", 0)
 	wantNumber(t, doc, "main a[hx-get]", 0)
 	wantNumber(t, doc, `main a[href$="/edit"]`, 0)
-	wantWords(t, doc, "#secrets", "An owner or a manager")
+	wantWords(t, doc, "#secrets", "An admin or an owner")
 }
 
 func TestEndpointPageTrouble(t *testing.T) {
@@ -125,7 +125,7 @@ func TestEndpointPageTrouble(t *testing.T) {
 	wantNumber(t, doc, `#trouble form[method="post"][action$="/resume"] button`, 1)
 	wantWords(t, doc, "#now", "Held 164 until it is resumed")
 	wantWords(t, doc, "#now", "At once 0 nothing is sent")
-	v.Manages = false
+	v.Manages, v.Operates = false, false
 	doc = drawn(t, page.EndpointPage(v))
 	wantNumber(t, doc, "#trouble form", 0)
 	v.Trouble.Resume = false

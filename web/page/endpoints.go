@@ -17,6 +17,8 @@ type Endpoints struct {
 	Rows []EndpointRow
 	// Manages tells that the reader may add one.
 	Manages bool
+	// Operates tells that the reader may pause and resume them, and send tests.
+	Operates bool
 	// Newest and Older lead through the list; empty where there is nothing.
 	Newest, Older string
 	// DisableAfter is how many failures in a row disable an endpoint.

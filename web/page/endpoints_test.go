@@ -24,7 +24,7 @@ func TestEndpointsPageWithoutAny(t *testing.T) {
 	wantNumber(t, doc, `main a[href="/a/acme/endpoints/new"]`, 1)
 	doc = drawn(t, page.EndpointsPage(page.Endpoints{Frame: framed()}))
 	wantNumber(t, doc, `main a[href="/a/acme/endpoints/new"]`, 0)
-	wantWords(t, doc, "#endpoints .empty", "An owner or a manager")
+	wantWords(t, doc, "#endpoints .empty", "An admin or an owner")
 }
 
 func TestEndpointsPageShowsEach(t *testing.T) {

@@ -167,7 +167,7 @@ func noEventTypes(v EventTypes) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = component.Empty{Icon: "tag", Title: "No event types declared", Text: "An owner or a manager of the account can declare the first one."}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = component.Empty{Icon: "tag", Title: "No event types declared", Text: "An admin or an owner of the account can declare the first one."}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -16,7 +16,7 @@ func TestEventTypesPage(t *testing.T) {
 		want string
 	}{
 		"nothing, for who may declare": {page.EventTypes{Manages: true, New: "/new"}, "No event types declared"},
-		"nothing, for who may not":     {page.EventTypes{New: "/new"}, "An owner or a manager"},
+		"nothing, for who may not":     {page.EventTypes{New: "/new"}, "An admin or an owner"},
 		"behind the last":              {page.EventTypes{First: "/first"}, "These were the last"},
 	} {
 		tt.view.Frame = framed()

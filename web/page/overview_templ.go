@@ -389,7 +389,7 @@ func terminal(s Start, at string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "An owner or a manager can create one.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "An admin or an owner can create one.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

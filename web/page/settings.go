@@ -19,6 +19,8 @@ type Settings struct {
 	Tenant gateway.Account
 	// Name is what was entered as its name.
 	Name string
+	// Role is the reader's.
+	Role gateway.Role
 	// Manages tells that the reader may change it.
 	Manages bool
 	Errors  Errors
@@ -103,19 +105,10 @@ func settingsTabs(account, section string) []component.Choice {
 	}
 }
 
-// role is what a role allows.
-type role struct{ name, note string }
-
-var roles = []role{
-	{"Owner", "Everything, the account itself included."},
-	{"Manager", "Change endpoints, sources and API keys, redeliver, and see secrets."},
-	{"Member", "See everything but secrets."},
-}
-
 // nameHint says what a name is for, or who may change it.
 func (v Settings) nameHint() string {
 	if !v.Manages {
-		return "An owner or a manager of the account can change it."
+		return "An admin or an owner of the account can change it."
 	}
 	return "What people see. The address stays as it is."
 }

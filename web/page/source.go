@@ -126,6 +126,8 @@ type Source struct {
 	Try string
 	// Manages tells that the reader may change it.
 	Manages bool
+	// Operates tells that the reader may pause and resume it.
+	Operates bool
 	// Causes are the filters of the list of requests.
 	Causes   []component.Choice
 	Cause    string

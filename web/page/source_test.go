@@ -84,7 +84,7 @@ func TestSourcesPageOfANewAccount(t *testing.T) {
 
 func TestSourcePageWaits(t *testing.T) {
 	t.Parallel()
-	v := page.Source{Frame: framed(), SourceHead: head("stripe", hostile), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Try: "curl\n"}
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", hostile), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Operates: true, Try: "curl\n"}
 	d := drawn(t, page.SourcePage(v))
 	if d.Find("#waiting .steps > li").Length() != 4 || d.Find("#requests, #numbers").Length() != 0 || d.Find("#try [data-copy]").Length() != 1 {
 		t.Errorf("%s", d.Find("main").Text())
@@ -215,7 +215,7 @@ func TestSourceQuestions(t *testing.T) {
 // A source without a secret says so wherever it stands.
 func TestSourceWithoutItsSecret(t *testing.T) {
 	t.Parallel()
-	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true}
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Operates: true}
 	v.Bereft = true
 	d := drawn(t, page.SourcePage(v))
 	if !strings.Contains(d.Find("h1").Text(), "Secret missing") || d.Find("#bereft a[href$='/rotate'][data-variant='primary']").Length() != 1 || d.Find("#protects .text-ok").Length() != 0 {
@@ -235,7 +235,7 @@ func TestSourceWithoutItsSecret(t *testing.T) {
 func TestSourceShowsItsPublicURL(t *testing.T) {
 	t.Parallel()
 	const public = "https://edge.example.com/hooks"
-	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true}
+	v := page.Source{Frame: framed(), SourceHead: head("stripe", "Shop"), Now: noon, CreatedAt: noon, Waiting: true, Manages: true, Operates: true}
 	v.PublicURL = public
 	d := drawn(t, page.SourcePage(v))
 	if d.Find("#waiting .secret [data-copy]").AttrOr("data-copy", "") != public || !strings.Contains(words(d.Find("#waiting")), "Forwarded to "+v.URL) {

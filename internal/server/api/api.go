@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
+	"github.com/rowlock/rowlock/internal/server/access"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -60,7 +61,12 @@ type API struct {
 
 	huma   huma.API
 	routes []route
+	// access is who each route is for.
+	access access.Routes
 }
+
+// Access lists the routes, and who each is for.
+func (a *API) Access() access.Routes { return a.access }
 
 // Install adds the operations, the OpenAPI document and the pages to a router.
 func Install(e *echo.Echo, o Options) *API {

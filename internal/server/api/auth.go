@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
@@ -23,8 +24,11 @@ func (c caller) account() gateway.AccountID { return c.key.AccountID }
 // actor is the caller's name in the audit log.
 func (c caller) actor() gateway.Actor { return gateway.Actor(c.key.ID.String()) }
 
-// may tells whether the caller's key has a scope.
-func (c caller) may(scope gateway.Scope) bool { return slices.Contains(c.key.Scopes, scope) }
+// has tells whether the caller's key has a scope.
+func (c caller) has(scope gateway.Scope) bool { return slices.Contains(c.key.Scopes, scope) }
+
+// may tells whether the caller's key has a permission.
+func (c caller) may(p gateway.Permission) bool { return c.key.May(p) }
 
 // call is an operation under way.
 type call struct {
@@ -41,8 +45,8 @@ type callKey struct{}
 // after gets caller and request as arguments.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// authenticate lets a request pass whose key is good and has the scope.
-func (a *API) authenticate(scope gateway.Scope) func(huma.Context, func(huma.Context)) {
+// authenticate lets a request pass whose key is good and has the permission.
+func (a *API) authenticate(r route) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		request, writer := humaecho.Unwrap(hc).Request(), humaecho.Unwrap(hc).Response()
 		key, err := a.findKey(hc.Context(), request.Header)
@@ -51,12 +55,25 @@ func (a *API) authenticate(scope gateway.Scope) func(huma.Context, func(huma.Con
 			return
 		}
 		who := caller{key}
-		if !who.may(scope) {
-			a.write(hc, problem.New(problem.ScopeMissing, fmt.Sprintf("This operation needs the scope %s.", scope)))
+		if !who.may(r.needs) {
+			a.write(hc, a.refuse(hc.Context(), who, r))
 			return
 		}
 		next(huma.WithValue(hc, callKey{}, &call{who, request, writer}))
 	}
+}
+
+// refuse says that the caller's key lacks the scope of a route.
+func (a *API) refuse(ctx context.Context, who caller, r route) error {
+	ctx, cancel := context.WithTimeout(ctx, defaultDeadline)
+	defer cancel()
+	err := a.Accounts.Refuse(ctx, account.Refused{
+		Account: who.account(), Actor: who.actor(), Needs: r.needs, Method: r.method, What: Prefix + r.path,
+	})
+	if err != nil {
+		return err
+	}
+	return problem.New(problem.ScopeMissing, fmt.Sprintf("This operation needs the scope %s.", r.needs.Scope()))
 }
 
 // findKey looks the request's key up. A missing, malformed or unknown one is

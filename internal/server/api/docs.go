@@ -110,7 +110,7 @@ func (a *API) docsView() docsView {
 func (a *API) docsOperation(r route) docsOperation {
 	op := a.documented(r)
 	view := docsOperation{
-		ID: r.id, Method: r.method, Path: Prefix + r.path, Summary: r.summary, Scope: string(r.scope),
+		ID: r.id, Method: r.method, Path: Prefix + r.path, Summary: r.summary, Scope: string(r.needs.Scope()),
 		Description: paragraphs(r.about), Answers: docsAnswers(op), Example: a.example(r, op),
 	}
 	for _, p := range op.Parameters {

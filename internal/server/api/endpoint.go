@@ -46,7 +46,7 @@ type createdEndpointView struct {
 // endpointViewer shows endpoints as the caller may see them: headers of one's
 // own often carry a password.
 func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
-	secrets := who.may(gateway.ScopeManage)
+	secrets := who.may(gateway.PermReveal)
 	return func(e gateway.Endpoint) EndpointView {
 		return EndpointView{
 			ID: e.ID, UID: e.UID, URL: e.URL, Description: e.Description,

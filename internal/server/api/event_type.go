@@ -89,25 +89,25 @@ func (b EventTypeBody) input(name *string) eventtype.Input {
 
 func (a *API) addEventTypeRoutes() {
 	registerJSON(a, route{
-		method: post, path: "/event-types", scope: manage, status: 201, required: []string{"name"},
+		method: post, path: "/event-types", needs: gateway.PermConfigure, status: 201, required: []string{"name"},
 		id: "createEventType", tag: tagEventTypes, summary: "Declare an event type",
 		about: "A type need not be declared to be used.",
 	}, a.createEventType)
 	register(a, route{
-		method: get, path: "/event-types", scope: read, status: 200,
+		method: get, path: "/event-types", needs: read, status: 200,
 		id: "listEventTypes", tag: tagEventTypes, summary: "List declared event types", about: "By name, in the order of its bytes.",
 	}, a.listEventTypes)
 	register(a, route{
-		method: get, path: "/event-types/{name}", scope: read, status: 200,
+		method: get, path: "/event-types/{name}", needs: read, status: 200,
 		id: "getEventType", tag: tagEventTypes, summary: "Get an event type",
 	}, a.getEventType)
 	registerJSON(a, route{
-		method: patch, path: "/event-types/{name}", scope: manage, status: 200,
+		method: patch, path: "/event-types/{name}", needs: gateway.PermConfigure, status: 200,
 		id: "updateEventType", tag: tagEventTypes, summary: "Change an event type",
 		about: "Fields that are left out stay as they are. What was accepted before is not asked again.",
 	}, a.updateEventType)
 	register(a, route{
-		method: remove, path: "/event-types/{name}", scope: manage, status: 204,
+		method: remove, path: "/event-types/{name}", needs: gateway.PermConfigure, status: 204,
 		id: "deleteEventType", tag: tagEventTypes, summary: "Delete an event type",
 		about: "Takes the declaration away. Events of the type can still come; nothing is asked of them, and they repeat.",
 	}, a.deleteEventType)

@@ -56,12 +56,12 @@ func viewReport(e gateway.Event) reportView {
 
 func (a *API) addFactRoutes() {
 	register(a, route{
-		method: get, path: "/facts", scope: read, status: 200,
+		method: get, path: "/facts", needs: read, status: 200,
 		id: "listFacts", tag: tagFacts, summary: "List facts",
 		about: "Those of new subjects come first.",
 	}, a.listFacts)
 	register(a, route{
-		method: get, path: "/facts/{id}", scope: read, status: 200,
+		method: get, path: "/facts/{id}", needs: read, status: 200,
 		id: "getFact", tag: tagFacts, summary: "Get a fact",
 		about: "With the events that reported something of its subject, those that were refused included.",
 	}, a.getFact)

@@ -32,7 +32,7 @@ func viewTried(v decide.Verdict) triedView {
 
 func (a *API) addFilterRoutes() {
 	registerJSON(a, route{
-		method: post, path: "/filters/try", scope: read, status: 200, required: []string{"filter"},
+		method: post, path: "/filters/try", needs: read, status: 200, required: []string{"filter"},
 		id: "tryFilter", tag: tagEndpoints, summary: "Try a filter on real events",
 		about: "Tells of the newest events, or of one, whether a filter would let it through, and changes nothing. Looks among the newest 500, and leaves out those whose payload was deleted.",
 	}, a.tryFilter)

@@ -48,17 +48,17 @@ type newKeyBody struct {
 
 func (a *API) addKeyRoutes() {
 	register(a, route{
-		method: get, path: "/api-keys", scope: manage, status: 200,
+		method: get, path: "/api-keys", needs: gateway.PermKeys, status: 200,
 		id: "listAPIKeys", tag: tagKeys, summary: "List API keys",
 		about: "Those that have ended included. Their texts are not kept.",
 	}, a.listKeys)
 	registerJSON(a, route{
-		method: post, path: "/api-keys", scope: manage, status: 201, required: []string{"name", "scopes"},
+		method: post, path: "/api-keys", needs: gateway.PermKeys, status: 201, required: []string{"name", "scopes"},
 		id: "createAPIKey", tag: tagKeys, summary: "Create an API key",
 		about: "No key makes a stronger one: it has scopes of the key that makes it, no higher limit, and lives no longer. The answer holds its text, which is never shown again.",
 	}, a.createKey)
 	register(a, route{
-		method: remove, path: "/api-keys/{id}", scope: manage, status: 204,
+		method: remove, path: "/api-keys/{id}", needs: gateway.PermKeys, status: 204,
 		id: "deleteAPIKey", tag: tagKeys, summary: "Revoke an API key",
 		about: "It is refused from now on, also if it is the key of this call. It stays in the list, with its end.",
 	}, a.deleteKey)
@@ -109,7 +109,7 @@ func (b newKeyBody) input(who caller) (account.NewKey, error) {
 // stronger one. A key without a limit or an end of its own gets the caller's.
 func (c caller) mayMake(n *account.NewKey) error {
 	for _, scope := range n.Scopes {
-		if slices.Contains(gateway.Scopes, scope) && !c.may(scope) {
+		if slices.Contains(gateway.Scopes, scope) && !c.has(scope) {
 			return problem.New(problem.ScopeMissing, fmt.Sprintf("No key makes a stronger one: this one lacks the scope %s.", scope))
 		}
 	}

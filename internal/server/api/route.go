@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/access"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -26,8 +28,8 @@ const (
 // route is one operation as it is declared.
 type route struct {
 	method, path string
-	// scope is what an API key needs to have.
-	scope gateway.Scope
+	// needs is the permission that an API key needs to have, by its scope.
+	needs gateway.Permission
 	// status is that of a success.
 	status int
 	// id, tag, summary and about are for the documentation.
@@ -53,8 +55,8 @@ func (r route) operation(a *API) huma.Operation {
 		OperationID: r.id, Tags: []string{r.tag}, Summary: r.summary,
 		Description: r.description(),
 		Security:    []map[string][]string{{securityScheme: {}}},
-		Extensions:  map[string]any{"x-scope": string(r.scope)},
-		Middlewares: huma.Middlewares{a.checkQuery, a.authenticate(r.scope)},
+		Extensions:  map[string]any{"x-scope": string(r.needs.Scope())},
+		Middlewares: huma.Middlewares{a.checkQuery, a.authenticate(r)},
 		Responses:   map[string]*huma.Response{},
 	}
 	for status, text := range r.others {
@@ -64,7 +66,7 @@ func (r route) operation(a *API) huma.Operation {
 }
 
 func (r route) description() string {
-	scope := "Needs the scope `" + string(r.scope) + "`."
+	scope := "Needs the scope `" + string(r.needs.Scope()) + "`."
 	if r.about == "" {
 		return scope
 	}
@@ -131,8 +133,12 @@ func add[I, O any](a *API, r route, handle func(context.Context, *call, *I) (*O,
 		return out, nil
 	})
 	a.routes = append(a.routes, r)
+	a.access.Add(access.Route{Method: r.method, Path: Prefix + routerPath.Replace(r.path), For: access.Keys, Needs: r.needs})
 	a.documentErrors(r)
 }
+
+// routerPath writes a path's parameters as the router does.
+var routerPath = strings.NewReplacer("{", ":", "}", "")
 
 // limit bounds the work that begins when the request has arrived.
 func (r route) limit(ctx context.Context) (context.Context, context.CancelFunc) {

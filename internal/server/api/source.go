@@ -33,7 +33,7 @@ type sourceView struct {
 // sourceViewer shows sources as the caller may see them: an ingest address is
 // a secret where nothing is signed.
 func (a *API) sourceViewer(who caller) func(gateway.Source) sourceView {
-	secrets := who.may(gateway.ScopeManage)
+	secrets := who.may(gateway.PermReveal)
 	return func(s gateway.Source) sourceView {
 		v := sourceView{
 			ID: s.ID, UID: s.UID, Name: s.Name, Kind: s.Kind, Settings: json.RawMessage("{}"), State: s.State,

@@ -69,22 +69,22 @@ func viewRule(s gateway.Source) *ruleView {
 
 func (a *API) addRuleRoutes() {
 	registerJSON(a, route{
-		method: put, path: "/sources/{id}/rule", scope: manage, status: 200,
+		method: put, path: "/sources/{id}/rule", needs: gateway.PermConfigure, status: 200,
 		id: "setSourceRule", tag: tagSources, summary: "Give a source a rule",
 		about: "In place of the one that it has. Expressions see body, headers, query, type, subject and source. Whole numbers are exact, all other numbers are texts.",
 	}, a.setRule)
 	register(a, route{
-		method: get, path: "/sources/{id}/rule", scope: read, status: 200,
+		method: get, path: "/sources/{id}/rule", needs: read, status: 200,
 		id: "getSourceRule", tag: tagSources, summary: "Get a source's rule",
 		about: "404 where it has none: its kind alone says what its events are.",
 	}, a.getRule)
 	register(a, route{
-		method: remove, path: "/sources/{id}/rule", scope: manage, status: 204,
+		method: remove, path: "/sources/{id}/rule", needs: gateway.PermConfigure, status: 204,
 		id: "deleteSourceRule", tag: tagSources, summary: "Take a source's rule away",
 		about: "Facts that were told stay.",
 	}, a.deleteRule)
 	registerJSON(a, route{
-		method: post, path: "/sources/{id}/rule/try", scope: read, status: 200, optional: true, maxBody: 2*a.MaxBody + envelopeBytes,
+		method: post, path: "/sources/{id}/rule/try", needs: read, status: 200, optional: true, maxBody: 2*a.MaxBody + envelopeBytes,
 		id: "trySourceRule", tag: tagSources, summary: "Try a rule",
 		about: "Tells what a rule says of a request, or of an event, and what would become of it. Nothing is proven, stored or told. 20 events of a request are looked at.",
 	}, a.tryRule)

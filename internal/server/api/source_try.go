@@ -65,7 +65,7 @@ type trialAnswerView struct {
 
 func (a *API) addSourceTrialRoutes() {
 	registerJSON(a, route{
-		method: post, path: "/sources/{id}/test", scope: manage, status: 200, optional: true, maxBody: 2*a.MaxBody + envelopeBytes,
+		method: post, path: "/sources/{id}/test", needs: gateway.PermConfigure, status: 200, optional: true, maxBody: 2*a.MaxBody + envelopeBytes,
 		id: "testSource", tag: tagSources, summary: "Send a source a signed test request",
 		about: "Signs a sample, or a body of yours, as the provider would, and takes it in, which is audited. Of kinds whose key only the provider has nothing is taken in: use dry_run.",
 	}, a.trySource)

@@ -42,7 +42,7 @@ type usageInput struct {
 
 func (a *API) addUsageRoutes() {
 	register(a, route{
-		method: get, path: "/usage", scope: read, status: 200,
+		method: get, path: "/usage", needs: read, status: 200,
 		id: "getUsage", tag: tagUsage, summary: "Get what was metered",
 		about: "By day, in a month or from since until until, up to 366 days. Times within a day stand for all of it.",
 	}, a.getUsage)

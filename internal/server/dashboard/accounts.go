@@ -24,7 +24,7 @@ func listAccounts(v *visit) error {
 	view := page.Accounts{Frame: frame, MayOpen: mayOpen, Now: v.now()}
 	for _, m := range all {
 		view.Rows = append(view.Rows, page.AccountRow{
-			Name: m.Account.Name, Path: accountPath(m.Account), Role: roleName(m.Role), CreatedAt: m.Account.CreatedAt,
+			Name: m.Account.Name, Path: accountPath(m.Account), Role: m.Role.Title(), CreatedAt: m.Account.CreatedAt,
 			Last: len(all) > 1 && v.session.LastAccount != nil && *v.session.LastAccount == m.Account.ID,
 		})
 	}

@@ -19,7 +19,7 @@ func showAlerts(v *visit) error {
 	if err != nil {
 		return err
 	}
-	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.manages())
+	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.operates())
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (v *visit) attemptView(a gateway.Attempt, name string, sent sending, whole 
 		Request: page.HeaderList(a.RequestHeaders), Response: page.HeaderList(a.ResponseHeaders),
 		Body: a.ResponseBody, Curl: sent.unsigned(a.RequestHeaders), Open: whole,
 	}
-	if v.manages() && !sent.gone && !sent.deleted {
+	if v.operates() && !sent.gone && !sent.deleted {
 		view.Sign = v.at("deliveries", a.DeliveryID.String(), "sign")
 	}
 	if !sent.gone && !sent.inline() {

@@ -87,7 +87,7 @@ func (v *visit) claimView(s claimSight) (page.Claim, error) {
 	if view.ScopeHref == "" {
 		view.ScopeHref = address(view.List, paramScope, s.Scope)
 	}
-	if v.manages() && s.State != gateway.ClaimDone {
+	if v.operates() && s.State != gateway.ClaimDone {
 		view.Resolve = row.Href + "/resolve"
 	}
 	return view, nil

@@ -25,13 +25,13 @@ const (
 func addClaimRoutes(r router) {
 	const one = "/claims/:id"
 	r.within(get, "/claims", listClaims)
-	r.managed(get, "/claims/reclaim", askReclaimEnded)
-	r.managed(post, "/claims/reclaim", reclaimEnded)
+	r.operated(get, "/claims/reclaim", askReclaimEnded)
+	r.operated(post, "/claims/reclaim", reclaimEnded)
 	r.within(get, one, showClaim)
-	r.managed(get, one+"/reclaim", askReclaim)
-	r.managed(post, one+"/reclaim", reclaim)
-	r.managed(get, one+"/resolve", askResolve)
-	r.managed(post, one+"/resolve", resolve)
+	r.operated(get, one+"/reclaim", askReclaim)
+	r.operated(post, one+"/reclaim", reclaim)
+	r.operated(get, one+"/resolve", askResolve)
+	r.operated(post, one+"/resolve", resolve)
 }
 
 // listClaims is the page of the ledger.
@@ -128,7 +128,7 @@ func (v *visit) addClaimViews(l listing, view *page.Claims) error {
 
 // addEnded lets those who may free what has ended.
 func (v *visit) addEnded(l listing, view *page.Claims) error {
-	if !v.manages() {
+	if !v.operates() {
 		return nil
 	}
 	view.Reclaim = v.at("claims", "reclaim")
@@ -176,7 +176,7 @@ func (v *visit) claimRow(c gateway.Claim, labels scopeLabels, waiting int) page.
 	if c.DeliveryID != nil {
 		row.Holder, row.HolderHref = shortObject(c.DeliveryID.String()), v.at("deliveries", c.DeliveryID.String())
 	}
-	if v.manages() && c.State == gateway.ClaimInProgress {
+	if v.operates() && c.State == gateway.ClaimInProgress {
 		row.Reclaim = v.atClaim(c.ID) + "/reclaim"
 	}
 	return row

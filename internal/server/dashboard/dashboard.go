@@ -21,6 +21,7 @@ import (
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
+	"github.com/rowlock/rowlock/internal/server/access"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -66,6 +67,8 @@ type Dashboard struct {
 	sessions *sessionStore
 	origins  *http.CrossOriginProtection
 	streams  streams
+	// access is who each route is for.
+	access access.Routes
 }
 
 // New makes a Dashboard.
@@ -85,6 +88,9 @@ func New(o Options) (*Dashboard, error) {
 		origins:  origins,
 	}, nil
 }
+
+// Access lists the routes, and who each is for.
+func (d *Dashboard) Access() access.Routes { return d.access }
 
 // Install adds every route of the dashboard.
 func (d *Dashboard) Install(e *echo.Echo) { d.addRoutes(e) }

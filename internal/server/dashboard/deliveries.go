@@ -144,7 +144,7 @@ func (v *visit) deliveryRow(d store.DeliveryLine) page.DeliveryRow {
 		Code: line.Code, Failure: line.Failure, Tone: line.Tone, Type: d.EventType, Event: d.EventID.String(),
 		Endpoint: line.Endpoint, Host: line.Host, Attempts: d.Attempts, ReceivedAt: d.EventID.Time(), NextAt: line.NextAt,
 	}
-	if !v.manages() || d.Endpoint.Deleted || !d.Status.IsClosed() {
+	if !v.operates() || d.Endpoint.Deleted || !d.Status.IsClosed() {
 		return row
 	}
 	row.Selectable, row.Redeliver = true, line.Href+"/redeliver"
@@ -158,7 +158,7 @@ func (v *visit) deliveryRow(d store.DeliveryLine) page.DeliveryRow {
 // where there are more than the page shows.
 func (v *visit) addBulk(l listing, p period, view *page.Deliveries) error {
 	status := gateway.DeliveryStatus(l.get(paramStatus))
-	if !v.manages() || l.has(paramOperation) && status == "" || status != "" && !status.IsClosed() {
+	if !v.operates() || l.has(paramOperation) && status == "" || status != "" && !status.IsClosed() {
 		return nil
 	}
 	view.Bulk.Action = v.at("deliveries", "redeliver")

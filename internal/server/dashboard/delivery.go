@@ -58,7 +58,7 @@ func (v *visit) deliveryView(s sight) page.Delivery {
 		Type: s.eventType, Event: s.EventID.String(), EventHref: v.at("events", s.EventID.String()),
 		Endpoint: called(s.endpoint), EndpointURL: s.endpoint.URL, Status: deliveryState(s.Delivery),
 		Line: v.deliveryLine(s.Delivery, s.endpoint, s.sending.gone), CreatedAt: s.CreatedAt, ClosedAt: s.ClosedAt,
-		Trigger: triggerWords(s.Trigger), Note: v.deliveryNote(s), Manages: v.manages(),
+		Trigger: triggerWords(s.Trigger), Note: v.deliveryNote(s), Manages: v.operates(),
 		Cancel: isOpen(s.Status), Open: s.Status == gateway.DeliveryPending || s.Status == gateway.DeliverySending,
 	}
 	view.Line.Failovers = append(s.failovers, v.claimLinks(s.Delivery, s.claim)...)

@@ -56,7 +56,7 @@ func showEndpoint(v *visit) error {
 	}
 	frame.Live = v.liveOfEndpoint(e.ID)
 	view := page.Endpoint{
-		Frame: frame, Now: v.now(), Endpoint: e, Manages: v.manages(),
+		Frame: frame, Now: v.now(), Endpoint: e, Manages: v.manages(), Operates: v.operates(),
 		Server: page.EndpointDefaults{Schedule: v.d.Deliver.Schedule, Timeout: v.d.Deliver.Timeout},
 	}
 	l := v.figures(paramShow)

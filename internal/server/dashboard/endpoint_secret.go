@@ -25,7 +25,7 @@ func (v *visit) endpointSecrets(e gateway.Endpoint, left flash) ([]page.Endpoint
 		if i > 0 {
 			shown[i].Replaced = live[i-1].CreatedAt
 		}
-		if v.manages() {
+		if v.may(gateway.PermReveal) {
 			shown[i].Value = left.secretOf(s.ID.String())
 		}
 	}

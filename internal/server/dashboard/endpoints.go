@@ -15,7 +15,7 @@ func listEndpoints(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := page.Endpoints{Manages: v.manages(), DisableAfter: v.d.Deliver.DisableAfter}
+	view := page.Endpoints{Manages: v.manages(), Operates: v.operates(), DisableAfter: v.d.Deliver.DisableAfter}
 	endpoints, view.Newest, view.Older = shown(l, endpoints, func(e gateway.Endpoint) string { return e.ID.String() })
 	if view.Rows, err = v.endpointRows(endpoints); err != nil {
 		return err

@@ -83,7 +83,7 @@ func (v *visit) eventView(s story) page.Event {
 		ReceivedAt: s.ID.Time(), OccurredAt: s.OccurredAt, Key: string(s.Key),
 		Duplicates: countText(len(s.duplicates), eventDuplicates),
 		Decision:   v.decisionView(s), Deliveries: v.deliveryLines(s), Unsent: v.unsentLines(s), Reached: reached(s.Event, progress, len(s.deliveries)),
-		Steps: v.steps(s), Earlier: s.earlier, Payload: v.payloadView(s), Manages: v.manages(),
+		Steps: v.steps(s), Earlier: s.earlier, Payload: v.payloadView(s), Manages: v.operates(),
 		Open: s.Status == gateway.EventAccepted || progress.Open > progress.Held,
 	}
 	view.Signature, view.SignatureText = signatureView(s)

@@ -59,7 +59,7 @@ func showFailed(v *visit) error {
 		return err
 	}
 	view := page.FailedList{
-		Frame: frame, Now: v.now(), Cause: cause, Manages: v.manages(), Back: v.here(),
+		Frame: frame, Now: v.now(), Cause: cause, Manages: v.operates(), Back: v.here(),
 		Endpoint: v.failedEndpoint(e.ID, store.EndpointLabel{URL: e.URL, Description: e.Description, State: e.State}),
 	}
 	rows, view.Newest, view.Older = shown(l, rows, func(d store.FailedDelivery) string { return d.ID.String() })

@@ -87,7 +87,7 @@ func showFailures(v *visit) error {
 	}
 	frame.Live = v.live()
 	view := page.Failures{
-		Frame: frame, Now: v.now(), State: f.state, Group: f.group, Manages: v.manages(),
+		Frame: frame, Now: v.now(), State: f.state, Group: f.group, Manages: v.operates(),
 		Narrowed: f.span.length > 0, Wider: f.with(paramSince),
 	}
 	view.Numbers = failureNumbers(failed, retrying)

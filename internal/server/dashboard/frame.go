@@ -2,7 +2,7 @@ package dashboard
 
 import (
 	"github.com/rowlock/rowlock/internal/account"
-	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/layout"
 )
 
@@ -59,19 +59,15 @@ func (v *visit) accountLinks() ([]layout.Account, error) {
 }
 
 func accountLink(m account.Membership) layout.Account {
-	return layout.Account{Name: m.Account.Name, Path: accountPath(m.Account), Role: roleName(m.Role)}
+	return layout.Account{Name: m.Account.Name, Path: accountPath(m.Account), Role: m.Role.Title()}
 }
 
-// roleName is a role in words.
-func roleName(role store.Role) string {
-	switch role {
-	case store.RoleOwner:
-		return "Owner"
-	case store.RoleManager:
-		return "Manager"
-	default:
-		return "Member"
+// inWords is a role in a sentence.
+func inWords(role gateway.Role) string {
+	if role == gateway.RoleViewer {
+		return "a viewer"
 	}
+	return "an " + string(role)
 }
 
 // bare is what stands around a page before anybody is logged in.

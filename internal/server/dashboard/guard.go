@@ -9,7 +9,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/access"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
 
@@ -81,23 +83,32 @@ func member(next handler) handler {
 	}
 }
 
-// manager lets those pass who may change things in the account. Who tries it
-// all the same is in the audit log.
-func manager(next handler) handler {
-	return func(v *visit) error {
-		if v.manages() {
-			return next(v)
-		}
-		if v.Request().Method == http.MethodPost {
-			what := strings.TrimPrefix(v.Path(), "/a/:"+accountParam)
-			if err := v.d.Accounts.Refused(v.ctx(), v.account(), v.actor(), what); err != nil {
+// permitted lets those pass whose role has the permission. Who tries it all the
+// same is in the audit log.
+func permitted(p gateway.Permission) guard {
+	return func(next handler) handler {
+		return func(v *visit) error {
+			if v.may(p) {
+				return next(v)
+			}
+			err := v.d.Accounts.Refuse(v.ctx(), account.Refused{
+				Account: v.account(), Actor: v.actor(), Needs: p,
+				Method: v.Request().Method, What: strings.TrimPrefix(v.Path(), accountRoute),
+			})
+			if err != nil {
 				return err
 			}
+			return v.mayNot(p)
 		}
-		return &Refusal{
-			Status: http.StatusForbidden, Title: "Your role does not allow this",
-			Text: "An owner or a manager of the account can do it, or change your role.",
-		}
+	}
+}
+
+// mayNot says what stands in the way of who lacks a permission, and who has it.
+func (v *visit) mayNot(p gateway.Permission) error {
+	return &Refusal{
+		Status: http.StatusForbidden, Title: "Your role does not allow this",
+		Text: "You are " + inWords(v.membership.Role) + " of “" + v.membership.Account.Name + "”. " +
+			p.Who() + " of the account can do it, and an admin or an owner can change your role.",
 	}
 }
 
@@ -110,6 +121,22 @@ func instanceOwner(next handler) handler {
 		}
 		return next(v)
 	}
+}
+
+// guardsOf are the guards of a route: those that its audience needs.
+func guardsOf(r access.Route) []guard {
+	switch r.For {
+	case access.Everybody:
+		return nil
+	case access.Person:
+		return []guard{loggedIn}
+	case access.InstanceOwner:
+		return []guard{loggedIn, instanceOwner}
+	case access.Members:
+		return []guard{loggedIn, member, permitted(r.Needs)}
+	case access.Keys: // no page is for keys
+	}
+	panic("a page for " + string(r.For))
 }
 
 // isMissing tells that an error says that there is no such thing.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/rowlock/rowlock/internal/server/access"
 )
 
 // jobsPath is where the queue's own console is.
@@ -26,9 +28,13 @@ func addConsoleRoutes(r router) {
 	if r.d.Jobs == nil {
 		return
 	}
-	h := r.d.wrap(showConsole, loggedIn, instanceOwner)
-	r.echo.Any(jobsPath, h)
-	r.echo.Any(jobsPath+"/*", h)
+	for _, path := range []string{jobsPath, jobsPath + "/*"} {
+		route := access.Route{Path: path, For: access.InstanceOwner}
+		for _, added := range r.echo.Any(path, r.d.wrap(showConsole, guardsOf(route)...)) {
+			route.Method = added.Method
+			r.d.access.Add(route)
+		}
+	}
 }
 
 func showConsole(v *visit) error {

@@ -28,7 +28,7 @@ func showKeys(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := page.Keys{Frame: frame, Now: v.now(), Manages: v.manages()}
+	view := page.Keys{Frame: frame, Now: v.now(), Manages: v.may(gateway.PermKeys)}
 	keys, view.Newest, view.Older = shown(l, keys, func(k gateway.APIKey) string { return k.ID.String() })
 	for _, k := range keys {
 		view.Rows = append(view.Rows, v.keyRow(k))

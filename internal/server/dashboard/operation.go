@@ -15,14 +15,14 @@ func addOperationRoutes(r router) {
 	const one = "/operations/:id"
 	r.within(get, "/operations", listOperations)
 	r.within(get, one, showOperation)
-	r.managed(get, one+"/stop", askStopOperation)
-	r.managed(post, one+"/stop", stopOperation)
-	r.managed(get, "/endpoints/:id/recover", askRecover)
-	r.managed(post, "/endpoints/:id/recover", recoverEndpoint)
-	r.managed(get, "/deliveries/redeliver", askRedeliverMany)
-	r.managed(post, "/deliveries/redeliver", redeliverMany)
-	r.managed(get, "/events/process", askProcessMany)
-	r.managed(post, "/events/process", processMany)
+	r.operated(get, one+"/stop", askStopOperation)
+	r.operated(post, one+"/stop", stopOperation)
+	r.operated(get, "/endpoints/:id/recover", askRecover)
+	r.operated(post, "/endpoints/:id/recover", recoverEndpoint)
+	r.operated(get, "/deliveries/redeliver", askRedeliverMany)
+	r.operated(post, "/deliveries/redeliver", redeliverMany)
+	r.operated(get, "/events/process", askProcessMany)
+	r.operated(post, "/events/process", processMany)
 }
 
 // listOperations is the page of bulk operations.
@@ -106,7 +106,7 @@ func showOperation(v *visit) error {
 	frame.Live = v.liveOfOperation(o.ID)
 	view := page.Operation{
 		Frame: frame, Now: v.now(), What: rows[0].What, About: rows[0].About, Who: rows[0].Who, Operation: o,
-		List: v.at("operations"), Stop: v.at("operations", o.ID.String(), "stop"), Manages: v.manages(),
+		List: v.at("operations"), Stop: v.at("operations", o.ID.String(), "stop"), Manages: v.operates(),
 	}
 	view.PerSecond, view.Left = operationPace(o, view.Now)
 	if err := v.addFared(&view); err != nil {

@@ -124,7 +124,7 @@ func (v *visit) firstSteps(f store.Firsts) (*page.Start, error) {
 	if f.Event {
 		return start, v.firstEvents(start)
 	}
-	if !f.Source || !v.manages() { // the address is a secret where nothing is signed
+	if !f.Source || !v.may(gateway.PermReveal) { // the address is a secret where nothing is signed
 		return start, nil
 	}
 	newest, err := v.d.Store.Sources(v.ctx(), v.account(), store.Page[gateway.SourceID]{Limit: 1})

@@ -13,16 +13,16 @@ import (
 func addReconcileRoutes(r router) {
 	const one = "/reconcile/:id"
 	r.within(get, "/reconcile", listReconciliations)
-	r.managed(get, "/reconcile/new", newReconciliation)
-	r.managed(post, "/reconcile/new", createReconciliation)
+	r.operated(get, "/reconcile/new", newReconciliation)
+	r.operated(post, "/reconcile/new", createReconciliation)
 	r.within(get, one, showReconciliation)
 	r.within(get, one+"/report", downloadReport)
-	r.managed(get, one+"/redeliver", askRedeliverMissing)
-	r.managed(post, one+"/redeliver", redeliverMissing)
-	r.managed(get, one+"/stop", askStopReconciliation)
-	r.managed(post, one+"/stop", stopReconciliation)
-	r.managed(get, one+"/delete", askDeleteReconciliation)
-	r.managed(post, one+"/delete", deleteReconciliation)
+	r.operated(get, one+"/redeliver", askRedeliverMissing)
+	r.operated(post, one+"/redeliver", redeliverMissing)
+	r.operated(get, one+"/stop", askStopReconciliation)
+	r.operated(post, one+"/stop", stopReconciliation)
+	r.operated(get, one+"/delete", askDeleteReconciliation)
+	r.operated(post, one+"/delete", deleteReconciliation)
 }
 
 // paramReason narrows what is missing; paramShow chooses which kind of what was
@@ -42,7 +42,7 @@ func listReconciliations(v *visit) error {
 	}
 	frame.Live = v.live()
 	view := page.Reconciliations{Frame: frame, Now: v.now()}
-	if v.manages() {
+	if v.operates() {
 		view.New = v.at("reconcile", "new")
 	}
 	rows, view.Newest, view.Older = shown(l, rows, func(r gateway.Reconciliation) string { return r.ID.String() })
@@ -100,10 +100,10 @@ func showReconciliation(v *visit) error {
 	frame.Live = v.liveOfReconciliation(r.ID)
 	path := rows[0].Href
 	view := page.Reconciliation{
-		Frame: frame, ReconciliationRow: rows[0], Now: v.now(), Manages: v.manages(),
+		Frame: frame, ReconciliationRow: rows[0], Now: v.now(), Manages: v.operates(),
 		List: v.at("reconcile"), Redeliver: path + "/redeliver", Stop: path + "/stop", Delete: path + "/delete", Report: path + "/report",
 	}
-	if v.manages() {
+	if v.operates() {
 		view.New = v.at("reconcile", "new")
 	}
 	_, err = v.d.Store.Endpoint(v.ctx(), v.account(), r.EndpointID)

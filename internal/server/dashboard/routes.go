@@ -5,6 +5,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/access"
 	"github.com/rowlock/rowlock/static"
 )
 
@@ -14,6 +16,8 @@ const (
 
 	// staticPath is where browsers find what static.URL names.
 	staticPath = "/static/*"
+	// accountRoute is where the routes of an account begin.
+	accountRoute = "/a/:" + accountParam
 )
 
 // router adds routes with the guards that belong to them.
@@ -23,32 +27,49 @@ type router struct {
 }
 
 // open is for everybody.
-func (r router) open(method, path string, h handler) { r.echo.Add(method, path, r.d.wrap(h)) }
+func (r router) open(method, path string, h handler) {
+	r.add(access.Route{Method: method, Path: path, For: access.Everybody}, h)
+}
 
 // personal is for everybody who is logged in.
 func (r router) personal(method, path string, h handler) {
-	r.echo.Add(method, path, r.d.wrap(h, loggedIn))
+	r.add(access.Route{Method: method, Path: path, For: access.Person}, h)
 }
 
-// within is for the members of the account in the address, under which the
-// path is.
-func (r router) within(method, path string, h handler) {
-	r.echo.Add(method, "/a/:"+accountParam+path, r.d.wrap(h, loggedIn, member))
+// needs is for those members of the account in the address, under which the
+// path is, who have a permission.
+func (r router) needs(p gateway.Permission, method, path string, h handler) {
+	r.add(access.Route{Method: method, Path: accountRoute + path, For: access.Members, Needs: p}, h)
 }
 
-// managed is for those members who may change things.
+// within is for every member.
+func (r router) within(method, path string, h handler) { r.needs(gateway.PermRead, method, path, h) }
+
+// operated is for those members who keep things going.
+func (r router) operated(method, path string, h handler) {
+	r.needs(gateway.PermOperate, method, path, h)
+}
+
+// managed is for those members who may change what there is.
 func (r router) managed(method, path string, h handler) {
-	r.echo.Add(method, "/a/:"+accountParam+path, r.d.wrap(h, loggedIn, member, manager))
+	r.needs(gateway.PermConfigure, method, path, h)
 }
 
 // instance is for the owner of the instance.
 func (r router) instance(method, path string, h handler) {
-	r.echo.Add(method, "/instance"+path, r.d.wrap(h, loggedIn, instanceOwner))
+	r.add(access.Route{Method: method, Path: "/instance" + path, For: access.InstanceOwner}, h)
+}
+
+// add adds a route with the guards of those who it is for, and notes it.
+func (r router) add(route access.Route, h handler) {
+	r.d.access.Add(route)
+	r.echo.Add(route.Method, route.Path, r.d.wrap(h, guardsOf(route)...))
 }
 
 // addRoutes adds every route of the dashboard.
 func (d *Dashboard) addRoutes(e *echo.Echo) {
 	e.GET(staticPath, echo.WrapHandler(static.Handler()))
+	d.access.Add(access.Route{Method: get, Path: staticPath, For: access.Everybody})
 	r := router{e, d}
 	addEntranceRoutes(r)
 	addOverviewRoutes(r)
@@ -94,28 +115,28 @@ func addEventRoutes(r router) {
 	r.within(get, "/events/:id", showEvent)
 	r.within(get, "/events/:id/raw", downloadPayload)
 	r.within(get, "/events/:id/request", wholeRequest)
-	r.managed(get, "/events/:id/redeliver", askRedeliverEvent)
-	r.managed(post, "/events/:id/redeliver", redeliverEvent)
-	r.managed(post, "/events/:id/process", processEvent)
+	r.operated(get, "/events/:id/redeliver", askRedeliverEvent)
+	r.operated(post, "/events/:id/redeliver", redeliverEvent)
+	r.operated(post, "/events/:id/process", processEvent)
 	r.managed(get, "/events/:id/payload/delete", askDeletePayload)
 	r.managed(post, "/events/:id/payload/delete", deletePayload)
 	r.within(get, "/deliveries", listDeliveries)
 	r.within(get, "/attempts", listAttempts)
 	r.within(get, "/deliveries/:id", showDelivery)
-	r.managed(get, "/deliveries/:id/redeliver", askRedeliver)
-	r.managed(post, "/deliveries/:id/redeliver", redeliver)
-	r.managed(get, "/deliveries/:id/cancel", askCancel)
-	r.managed(post, "/deliveries/:id/cancel", cancelDelivery)
-	r.managed(post, "/deliveries/:id/sign", signDelivery)
+	r.operated(get, "/deliveries/:id/redeliver", askRedeliver)
+	r.operated(post, "/deliveries/:id/redeliver", redeliver)
+	r.operated(get, "/deliveries/:id/cancel", askCancel)
+	r.operated(post, "/deliveries/:id/cancel", cancelDelivery)
+	r.operated(post, "/deliveries/:id/sign", signDelivery)
 	r.within(get, "/search", search)
 }
 
 func addFailureRoutes(r router) {
 	r.within(get, "/failures", showFailures)
 	r.within(get, "/failures/:id", showFailed)
-	r.managed(get, "/failures/dismiss", askDismiss)
-	r.managed(post, "/failures/dismiss", dismissFailures)
-	r.managed(post, "/failures/restore", restoreFailures)
+	r.operated(get, "/failures/dismiss", askDismiss)
+	r.operated(post, "/failures/dismiss", dismissFailures)
+	r.operated(post, "/failures/restore", restoreFailures)
 }
 
 func addSourceRoutes(r router) {
@@ -129,12 +150,12 @@ func addSourceRoutes(r router) {
 	r.managed(get, "/sources/:id/test", showTestConsole)
 	r.managed(post, "/sources/:id/test", tryTestConsole)
 	r.managed(post, "/sources/:id/capture", captureSecret)
-	r.managed(post, "/sources/:id/secrets/:sid/reveal", revealSourceSecret)
+	r.needs(gateway.PermReveal, post, "/sources/:id/secrets/:sid/reveal", revealSourceSecret)
 	r.managed(get, "/sources/:id/edit", showEditSource)
 	r.managed(post, "/sources/:id/edit", editSource)
-	r.managed(get, "/sources/:id/pause", askPauseSource)
-	r.managed(post, "/sources/:id/pause", pauseSource)
-	r.managed(post, "/sources/:id/resume", resumeSource)
+	r.operated(get, "/sources/:id/pause", askPauseSource)
+	r.operated(post, "/sources/:id/pause", pauseSource)
+	r.operated(post, "/sources/:id/resume", resumeSource)
 	r.managed(get, "/sources/:id/rotate", askRotateSource)
 	r.managed(post, "/sources/:id/rotate", rotateSource)
 	r.managed(get, "/sources/:id/delete", askDeleteSource)
@@ -168,18 +189,18 @@ func addEndpointRoutes(r router) {
 	r.managed(get, one+"/edit", editEndpoint)
 	r.managed(post, one+"/edit", updateEndpoint)
 	r.managed(post, one+"/edit"+tryFilterPath, tryFilter)
-	r.managed(get, one+"/test", askTest)
-	r.managed(post, one+"/test", testEndpoint)
-	r.managed(get, one+"/pause", askPause)
-	r.managed(post, one+"/pause", pauseEndpoint)
-	r.managed(post, one+"/resume", resumeEndpoint)
-	r.managed(get, one+"/send-now", askSendNow)
-	r.managed(post, one+"/send-now", sendWaiting)
+	r.operated(get, one+"/test", askTest)
+	r.operated(post, one+"/test", testEndpoint)
+	r.operated(get, one+"/pause", askPause)
+	r.operated(post, one+"/pause", pauseEndpoint)
+	r.operated(post, one+"/resume", resumeEndpoint)
+	r.operated(get, one+"/send-now", askSendNow)
+	r.operated(post, one+"/send-now", sendWaiting)
 	r.managed(get, one+"/delete", askDelete)
 	r.managed(post, one+"/delete", deleteEndpoint)
 	r.managed(get, one+"/rotate", askRotate)
 	r.managed(post, one+"/rotate", rotateSecret)
-	r.managed(post, one+"/secrets/:sid/reveal", revealSecret)
+	r.needs(gateway.PermReveal, post, one+"/secrets/:sid/reveal", revealSecret)
 	r.managed(get, one+"/secrets/:sid/extend", askExtendSecret)
 	r.managed(post, one+"/secrets/:sid/extend", extendSecret)
 	r.managed(get, one+"/secrets/:sid/end", askEndSecret)
@@ -188,14 +209,14 @@ func addEndpointRoutes(r router) {
 
 func addSettingsRoutes(r router) {
 	r.within(get, "/settings", showSettings)
-	r.managed(post, "/settings", renameAccount)
+	r.needs(gateway.PermSettings, post, "/settings", renameAccount)
 	r.within(get, "/settings/alerts", showAlerts)
 	r.within(post, "/settings/alerts", chooseAlerts)
 	r.within(get, "/settings/keys", showKeys)
-	r.managed(get, "/settings/keys/new", askNewKey)
-	r.managed(post, "/settings/keys/new", createKey)
-	r.managed(get, "/settings/keys/:id/revoke", askRevokeKey)
-	r.managed(post, "/settings/keys/:id/revoke", revokeKey)
+	r.needs(gateway.PermKeys, get, "/settings/keys/new", askNewKey)
+	r.needs(gateway.PermKeys, post, "/settings/keys/new", createKey)
+	r.needs(gateway.PermKeys, get, "/settings/keys/:id/revoke", askRevokeKey)
+	r.needs(gateway.PermKeys, post, "/settings/keys/:id/revoke", revokeKey)
 }
 
 func addAccountRoutes(r router) {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/layout"
 	"github.com/rowlock/rowlock/web/page"
 )
@@ -9,7 +10,7 @@ import (
 func (v *visit) settingsPage() (page.Settings, error) {
 	frame, _, err := v.frame("Settings", layout.SectionSettings)
 	return page.Settings{
-		Frame: frame, Now: v.now(), Tenant: v.membership.Account, Name: v.membership.Account.Name, Manages: v.manages(),
+		Frame: frame, Now: v.now(), Tenant: v.membership.Account, Name: v.membership.Account.Name, Role: v.membership.Role, Manages: v.may(gateway.PermSettings),
 	}, err
 }
 

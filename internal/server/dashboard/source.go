@@ -62,7 +62,7 @@ func (v *visit) sourceHead(s gateway.Source) page.SourceHead {
 	switch {
 	case s.Kind == gateway.SourceKindAPI:
 		h.URL = v.d.BaseURL + apiEventsPath
-	case !v.manages():
+	case !v.may(gateway.PermReveal):
 		h.URL, h.Hidden = v.d.BaseURL+gateway.IngestPath+"…", true
 		h.PublicURL = hiddenURL(h.PublicURL)
 	}
@@ -109,7 +109,7 @@ func showSource(v *visit) error {
 	}
 	view := page.Source{
 		Frame: frame, SourceHead: head, Now: v.now(), CreatedAt: s.CreatedAt, UID: valueOf(s.UID),
-		Settings: settingFacts(s, v.manages()), Protects: protects(s), Manages: v.manages(),
+		Settings: settingFacts(s, v.may(gateway.PermReveal)), Protects: protects(s), Manages: v.manages(), Operates: v.operates(),
 		Rule: s.Rule,
 	}
 	if view.Counts, err = v.sourceCounts(s.ID); err != nil {
@@ -155,7 +155,7 @@ func (v *visit) addSecrets(view *page.Source, s gateway.Source, left flash) erro
 	}
 	for _, one := range secrets {
 		shown := page.SourceSecret{ID: one.ID, Captured: one.Captured, CreatedAt: one.CreatedAt, EndsAt: one.EndsAt}
-		if v.manages() && one.Captured {
+		if v.may(gateway.PermReveal) && one.Captured {
 			shown.Value = left.secretOf(one.ID.String())
 		}
 		view.Secrets = append(view.Secrets, shown)

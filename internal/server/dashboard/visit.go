@@ -11,7 +11,6 @@ import (
 
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/store"
 )
 
 // visit is one request of a browser: who asks, and in which account.
@@ -46,11 +45,15 @@ func (v *visit) account() gateway.AccountID { return v.membership.Account.ID }
 // actor is the person's name in the audit log.
 func (v *visit) actor() gateway.Actor { return gateway.Actor(v.session.Person.ID.String()) }
 
-// manages tells that the person may change things in this account and see its
-// secrets.
-func (v *visit) manages() bool {
-	return v.membership.Role == store.RoleOwner || v.membership.Role == store.RoleManager
-}
+// may tells that the person has a permission in this account. The guards of the
+// routes ask the same, so that no page offers what is refused.
+func (v *visit) may(p gateway.Permission) bool { return v.membership.May(p) }
+
+// manages tells that the person may change what there is in this account.
+func (v *visit) manages() bool { return v.may(gateway.PermConfigure) }
+
+// operates tells that the person may act on what is going on.
+func (v *visit) operates() bool { return v.may(gateway.PermOperate) }
 
 // at is the address of something within the account: at("events", id).
 func (v *visit) at(parts ...string) string {

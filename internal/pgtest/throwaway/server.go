@@ -186,7 +186,7 @@ func settings(dir string, port int) []string {
 		"listen_addresses=127.0.0.1",
 		"port=" + strconv.Itoa(port),
 		"unix_socket_directories=" + dir,
-		"max_connections=300", // packages run side by side, each with several pools
+		"max_connections=500", // packages run side by side, each with several pools
 		"fsync=off",
 		"synchronous_commit=on",
 		"full_page_writes=off",

@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"internal/store":    {"internal/gateway", "internal/job", "internal/secret"},
 	"web/docs":          nil,
 	"web/layout":        {"static", "web/component"},
-	"web/page":          {"internal/gateway", "static", "web/component", "web/layout"},
+	"web/page":          {"internal/gateway", "static", "web/component", "web/docs", "web/layout"},
 
 	"internal/accept":    useCase,
 	"internal/account":   useCase,
@@ -108,6 +108,8 @@ var libraries = map[string][]string{
 	"github.com/riverqueue":      {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
 	"github.com/spf13/cobra":     {"cmd"},
 	"riverqueue.com":             {"internal/app"},
+	"github.com/alecthomas":      {"web/docs"},
+	"github.com/yuin":            {"web/docs"},
 	"github.com/santhosh-tekuri": {"internal/schema"},
 	"github.com/wneessen":        {"internal/notify"},
 }

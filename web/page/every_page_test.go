@@ -42,6 +42,8 @@ var everyPage = map[string]drawing{
 	"DeliveriesPage":          of(page.DeliveriesPage),
 	"DeliveryPage":            of(page.DeliveryPage),
 	"DismissAsk":              of(page.DismissAsk),
+	"DocPage":                 of(page.DocPage),
+	"DocsHomePage":            of(page.DocsHomePage),
 	"EndInvitationQuestion":   of(page.EndInvitationQuestion),
 	"EndOthersQuestion":       of(page.EndOthersQuestion),
 	"EndSecretAsk":            of(page.EndSecretAsk),

@@ -72,6 +72,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	d.access.Add(access.Route{Method: get, Path: staticPath, For: access.Everybody})
 	r := router{e, d}
 	addEntranceRoutes(r)
+	addDocsRoutes(r)
 	addOverviewRoutes(r)
 	addEventRoutes(r)
 	addFailureRoutes(r)

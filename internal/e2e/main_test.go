@@ -49,7 +49,10 @@ func runAll(m *testing.M) (code int, err error) {
 	machine.stop()
 	stopChromium()
 	caller.CloseIdleConnections()
-	return code, goleak.Find(goleak.IgnoreAnyFunction("github.com/rowlock/rowlock/internal/embedded/pgchild.(*Process).run"))
+	return code, goleak.Find(
+		goleak.IgnoreAnyFunction("github.com/rowlock/rowlock/internal/embedded/pgchild.(*Process).run"),
+		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"), // stops by itself
+	)
 }
 
 // openDir makes a temporary directory that PostgreSQL's account can enter.

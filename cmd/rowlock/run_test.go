@@ -115,24 +115,6 @@ func TestHelpOfServeListsEverySetting(t *testing.T) {
 	}
 }
 
-func TestReadmeListsEverySetting(t *testing.T) {
-	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range config.Variables() {
-		value := "empty"
-		if v.Default != "" {
-			value = "`" + v.Default + "`"
-		}
-		row := "| `" + v.Name + "` | " + value + " | " + v.Meaning + " |\n"
-		if !strings.Contains(string(readme), row) {
-			t.Errorf("README.md lacks the row %s", row)
-		}
-	}
-}
-
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	got := call(t, "", nil, "version")

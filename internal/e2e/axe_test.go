@@ -113,3 +113,22 @@ func TestEntrancePages(t *testing.T) {
 	b := newTab(t, n.url)
 	b.inspect("/signup", "/login", "/forgot", "/forgot?sent=1")
 }
+
+// The longest pages of the documentation, one with each kind of thing.
+func TestDocumentationPages(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, onDatabase(t, newDatabase(t, shared)))
+	b := newTab(t, n.url)
+	b.open("/docs")
+	b.fill("input[name=q]", "choose a lease")
+	b.evaluate(`document.querySelector('[role=search]').requestSubmit()`)
+	b.await("it is found", `document.querySelector('.doc-found a')?.getAttribute('href') === '/docs/claims#choosing-a-lease'`)
+	b.inspect("/docs", "/docs/claims?lang=python", "/docs/operating", "/docs/providers", "/docs?q=lease")
+	for _, path := range []string{"/docs/claims", "/docs/verifying", "/docs/providers", "/docs/api"} {
+		b.bytes()
+		b.open(path)
+		if sent := b.bytes(); sent > laterVisit {
+			t.Errorf("%s sends %d bytes, want at most %d", path, sent, laterVisit)
+		}
+	}
+}

@@ -30,7 +30,10 @@ var contents = []struct {
 	title string
 	slugs []string
 }{
-	{"Your receiver", []string{"claims"}},
+	{"Start here", []string{"quickstart", "concepts"}},
+	{"Your receiver", []string{"receiving", "verifying", "claims"}},
+	{"The gateway", []string{"providers", "facts", "retries", "reconcile"}},
+	{"Run and automate", []string{"operating", "api"}},
 }
 
 // Library is every page.

@@ -3,6 +3,8 @@ package docs_test
 import (
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,5 +196,42 @@ func TestPagesBeside(t *testing.T) {
 	}
 	if _, ok := l.Page("nothing"); ok {
 		t.Error("there is a page that is not there")
+	}
+}
+
+// programs are what tells, for the endings of files, that code can be read; the
+// code's file stands behind.
+var programs = map[string][]string{
+	".go": {"go", "vet"}, ".sh": {"bash", "-n"}, ".mjs": {"node", "--check"},
+	".py":  {"python3", "-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"},
+	".php": {"php", "-l"}, ".rb": {"ruby", "-c"},
+}
+
+// Every whole file of code can be read by its language, where the machine has
+// it.
+func TestFilesOfCodeCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, p := range library(t).Pages() {
+		for _, s := range samples(p) {
+			for _, v := range s.Variants {
+				program, ok := programs[filepath.Ext(v.File)]
+				if !ok || v.Language == "go" && !strings.Contains(v.Text, "\npackage ") && !strings.HasPrefix(v.Text, "package ") {
+					continue // Java is compiled where it is run, and some Go is a part of a file
+				}
+				t.Run(p.Slug+"/"+v.File, func(t *testing.T) {
+					t.Parallel()
+					if _, err := exec.LookPath(program[0]); err != nil {
+						t.Skipf("it is not read: this machine has no %s", program[0])
+					}
+					file := filepath.Join(t.TempDir(), v.File)
+					if err := os.WriteFile(file, []byte(v.Text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					if out, err := exec.CommandContext(t.Context(), program[0], append(slices.Clone(program[1:]), file)...).CombinedOutput(); err != nil {
+						t.Errorf("%v: %s", err, out)
+					}
+				})
+			}
+		}
 	}
 }

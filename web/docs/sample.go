@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 	"strings"
@@ -80,8 +81,8 @@ func Speaks(language string) bool {
 	return false
 }
 
-// code takes a fenced block. Several that stand directly below one another are
-// one sample in several languages.
+// code takes a fenced block. Several that stand below one another without an
+// empty line between them are one sample in several languages.
 func (r *pageReader) code(n *ast.FencedCodeBlock) error {
 	if err := r.flush(); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (r *pageReader) code(n *ast.FencedCodeBlock) error {
 	if err != nil {
 		return err
 	}
-	if _, follows := n.PreviousSibling().(*ast.FencedCodeBlock); follows {
+	if bytes.HasSuffix(r.source[:n.Pos()], []byte("```\n")) {
 		s := r.page.Blocks[len(r.page.Blocks)-1].Sample
 		s.Variants = append(s.Variants, v)
 		return nil

@@ -292,7 +292,7 @@ func noClaims(v Claims) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = component.Button{Label: "API reference", Icon: "book-open", Href: "/api/docs"}.Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = component.Button{Label: "How claims work", Icon: "book-open", Href: "/docs/claims"}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

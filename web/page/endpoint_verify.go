@@ -1,59 +1,50 @@
 package page
 
 import (
-	_ "embed"
-
 	"github.com/a-h/templ"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/component"
+	"github.com/rowlock/rowlock/web/docs"
 )
 
-// Examples of how a receiver verifies what it gets. Those with a library name
-// it; the plain ones need none.
-var (
-	//go:embed verify/library.go.txt
-	goLibrary string
-	//go:embed verify/plain.go.txt
-	goPlain string
-	//go:embed verify/key_pair.go.txt
-	goKeyPair string
-	//go:embed verify/library.mjs
-	nodeLibrary string
-	//go:embed verify/plain.mjs
-	nodePlain string
-	//go:embed verify/key_pair.mjs
-	nodeKeyPair string
-	//go:embed verify/library.py
-	pythonLibrary string
-	//go:embed verify/plain.py
-	pythonPlain string
-	//go:embed verify/key_pair.py
-	pythonKeyPair string
-)
+// verifyingPage is the documentation's page whose code an endpoint's page shows
+// too.
+const verifyingPage = "verifying"
 
 // example is how one language verifies.
 type example struct {
-	language, lang string
-	// install gets the library, library uses it; of a key pair there is none
-	// to use, and install gets what the language lacks.
-	install, library, plain string
+	language string
+	// install gets the library, and library is the file that uses it; of a key
+	// pair there is none to use, and install gets what the language lacks.
+	install, library string
+	// plain is the file that needs no library.
+	plain string
 }
 
-// Examples are in the order of the tabs. The libraries of Standard Webhooks for
-// these languages verify shared secrets alone.
+// Examples are in the order of the tabs. The libraries of Standard Webhooks
+// verify shared secrets alone.
 var (
 	secretExamples = []example{
-		{"Go", "go", "go get github.com/standard-webhooks/standard-webhooks/libraries", goLibrary, goPlain},
-		{"Node", "javascript", "npm install standardwebhooks", nodeLibrary, nodePlain},
-		{"Python", "python", "pip install standardwebhooks", pythonLibrary, pythonPlain},
+		{"Go", "go get github.com/standard-webhooks/standard-webhooks/libraries", "library.go", "verify.go"},
+		{"Node", "npm install standardwebhooks", "library.mjs", "verify.mjs"},
+		{"Python", "pip install standardwebhooks", "library.py", "verify.py"},
+		{"PHP", "", "", "verify.php"},
+		{"Ruby", "", "", "verify.rb"},
+		{"Java", "", "", "Verify.java"},
 	}
 	keyPairExamples = []example{
-		{"Go", "go", "", "", goKeyPair},
-		{"Node", "javascript", "", "", nodeKeyPair},
-		{"Python", "python", "pip install cryptography", "", pythonKeyPair},
+		{"Go", "", "", "verify_key.go"},
+		{"Node", "", "", "verify_key.mjs"},
+		{"Python", "pip install cryptography", "", "verify_key.py"},
+		{"PHP", "", "", "verify_key.php"},
+		{"Ruby", "", "", "verify_key.rb"},
+		{"Java", "", "", "VerifyKey.java"},
 	}
 )
+
+// code is a file of the documentation.
+func (e example) code(file string) docs.Variant { return docs.Example(verifyingPage, file) }
 
 // examplePanels are for what signs an endpoint's requests from now on.
 func examplePanels(version gateway.SignatureVersion) []component.Panel {
@@ -63,7 +54,15 @@ func examplePanels(version gateway.SignatureVersion) []component.Panel {
 	}
 	panels := make([]component.Panel, len(examples))
 	for i, e := range examples {
-		panels[i] = component.Panel{Title: e.language, Body: templ.Component(verifyExample(e))}
+		panels[i] = component.Panel{Title: e.language, Body: templ.Component(verifyExample(e, plainTitle(version)))}
 	}
 	return panels
+}
+
+// plainTitle is what stands above code that needs no library.
+func plainTitle(version gateway.SignatureVersion) string {
+	if version == gateway.SignatureEd25519 {
+		return "Verify with the public key"
+	}
+	return "Verify by yourself"
 }

@@ -1402,7 +1402,7 @@ func reconcileForm(v ReconcileForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = component.Field{Name: "key_column", Label: "Column", Value: v.Chosen["key_column"], Error: v.Errors["key_column"], Autocomplete: "off", MaxLength: 200, Hint: "Its name, or its number from 1. Empty: the one that is called so, or the only one."}.Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = component.Field{Name: "key_column", Label: "Column", Value: v.Chosen["key_column"], Error: v.Errors["key_column"], Autocomplete: "off", MaxLength: 200, Hint: "Its name, or its number from 1. Empty: the one that is called so."}.Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

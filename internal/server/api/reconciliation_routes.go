@@ -25,7 +25,7 @@ func (a *API) addReconciliationRoutes() {
 	register(a, route{
 		method: get, path: "/reconciliations/{id}/report", needs: read, status: 200,
 		id: "getReconciliationReport", tag: tagReconcile, summary: "Download what was found",
-		about: "All of it, as CSV.",
+		about: "All of it, as CSV. An apostrophe stands before a text that a spreadsheet would take for a formula.",
 	}, a.getReconciliationReport)
 	registerJSON(a, route{
 		method: post, path: "/reconciliations/{id}/redeliver", needs: gateway.PermOperate, status: 202, optional: true,

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -47,7 +48,7 @@ func (s *Service) lookAtMissing(ctx context.Context, run store.OperationRun, f *
 		switch {
 		case !made && !row.IsMade():
 			f.events = append(f.events, store.Looked[gateway.EventID]{ID: row.EventID, Matches: true, EventType: row.Type})
-		case made && row.IsMade() && d.Status.IsClosed() && d.Attempts == row.Attempts && !d.Confirmed:
+		case made && row.IsMade() && d.Status.IsClosed() && d.Attempts == row.Attempts && !d.Confirmed && !d.FailedOver:
 			f.deliveries = append(f.deliveries, store.Looked[gateway.DeliveryID]{ID: row.DeliveryID, Matches: true, EndpointID: *run.Filter.Endpoint})
 		}
 	}
@@ -66,7 +67,27 @@ func (r *runner) sendMissing(ctx context.Context, tx store.Tx, batch found, step
 		ids[i] = d.ID
 	}
 	opened, err := tx.ReopenMany(ctx, r.run, ids)
+	if err != nil {
+		return nil, err
+	}
 	step.Done += len(opened)
 	step.Failed += len(ids) - len(opened)
+	if batch.end {
+		err = r.countLost(ctx, tx, step)
+	}
 	return lanes, err
+}
+
+// countLost counts what is left as skipped when nothing leads to it any more: the
+// reconciliation was deleted, or its rows were. Otherwise others have sent it.
+func (r *runner) countLost(ctx context.Context, tx store.Tx, step *store.OperationStep) error {
+	of, err := tx.Reconciliation(ctx, r.run.AccountID, *r.run.Filter.Reconciliation)
+	lost := errors.Is(err, gateway.ErrNotFound)
+	if err != nil && !lost {
+		return err
+	}
+	if lost || of.EmptiedAt != nil {
+		step.Failed += max(r.run.Total-r.run.Done-r.run.Failed-step.Done-step.Failed, 0)
+	}
+	return nil
 }

@@ -188,3 +188,21 @@ func TestNumbersAsKeysKeepEveryDigit(t *testing.T) {
 	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 1, Matched: 1, Ours: 2, Missing: 1, Sendable: 1})
 	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{"9007199254740992": gateway.ReasonDelivered})
 }
+
+// What failed here and went to the next of the chain was perhaps confirmed there:
+// it is missing for a reason of its own, and nobody sends it twice by one press.
+func TestWhatHasFailedOverIsNotSentWithTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t, sent{key: "failed", delivery: gateway.DeliveryFailed}, sent{key: "failed over", delivery: gateway.DeliveryFailed},
+		sent{key: "delivered at last", delivery: gateway.DeliveryDelivered})
+	next := b.newEndpoint(t, gateway.Endpoint{EventTypes: []string{"mail.*"}})
+	b.exec(t, `UPDATE deliveries SET failover_to = $1 WHERE id = ANY ($2)`, next, []gateway.DeliveryID{
+		gateway.DeriveDeliveryID(ids[1], b.endpoint), gateway.DeriveDeliveryID(ids[2], b.endpoint),
+	})
+	id := b.create(t, b.comparison(gateway.MatchByKey), "x\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 1, Unknown: 1, Ours: 3, Missing: 3, Sendable: 2})
+	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{
+		"failed": gateway.ReasonFailed, "failed over": gateway.ReasonFailedOver, "delivered at last": gateway.ReasonDelivered,
+	})
+}

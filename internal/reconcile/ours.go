@@ -215,8 +215,9 @@ func (c candidate) match() store.Match {
 }
 
 // missing says why the partner does not have it, and whether it can be sent. What
-// is open goes out by itself, what the receiver has confirmed is sent again by a
-// person who says why, and what is not decided yet is decided first.
+// is open goes out by itself, what failed here may have been confirmed by the next
+// of the chain, a fact that the receiver has confirmed is sent again by a person
+// who says why, and what is not decided yet is decided first.
 func (c candidate) missing() gateway.MissingRow {
 	m := gateway.MissingRow{
 		EventID: c.ID, DeliveryID: c.delivery, Key: *c.Named, Type: c.Type, EventStatus: c.Status,
@@ -224,7 +225,10 @@ func (c candidate) missing() gateway.MissingRow {
 	}
 	if c.made {
 		m.Reason, m.Attempts = gateway.MissingBecause(c.now.Status), c.now.Attempts
-		m.Sendable = !c.PayloadGone && c.now.Status.IsClosed() && !c.now.Confirmed
+		m.Sendable = !c.PayloadGone && c.now.Status.IsClosed() && !c.now.Confirmed && !c.now.FailedOver
+	}
+	if c.now.FailedOver {
+		m.Reason = gateway.ReasonFailedOver
 	}
 	return m
 }

@@ -71,6 +71,8 @@ type DeliveryNow struct {
 	Attempts int
 	// Confirmed tells that its fact was, and is not sent again by itself.
 	Confirmed bool
+	// FailedOver tells that it failed, and the next of the chain has got it.
+	FailedOver bool
 }
 
 // DeliveriesNow reads how those of the deliveries stand that were ever made. The
@@ -84,7 +86,8 @@ func (s *Store) DeliveriesNow(ctx context.Context, account gateway.AccountID, id
 	low, high := idRange(ids)
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.id, d.account_id, `+shownStatus+`, d.attempts,
-		       EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done')
+		       EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done'),
+		       d.status = 'failed' AND d.failover_to IS NOT NULL
 		FROM deliveries d
 		JOIN endpoints p
 		  ON p.id = d.endpoint_id
@@ -96,7 +99,7 @@ func (s *Store) DeliveriesNow(ctx context.Context, account gateway.AccountID, id
 	var id gateway.DeliveryID
 	var owner gateway.AccountID
 	var d DeliveryNow
-	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &d.Status, &d.Attempts, &d.Confirmed}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &d.Status, &d.Attempts, &d.Confirmed, &d.FailedOver}, func() error {
 		if owner == account {
 			now[id] = d
 		}

@@ -208,7 +208,7 @@ func (v Reconciliation) notes() []string {
 		lines = append(lines, component.Plural(r.Faulty, "row of the list", "rows of the list")+" could not be read.")
 	}
 	if rest := r.Missing - r.Sendable; r.State == gateway.ReconciliationDone && rest > 0 && r.Sendable > 0 {
-		lines = append(lines, component.Number(rest)+" of the missing cannot be sent with the others: they are still open, not decided yet, confirmed as done, or have no payload any more.")
+		lines = append(lines, component.Number(rest)+" of the missing cannot be sent with the others: they are still open, not decided yet, gone to the failover endpoint, confirmed as done, or without a payload.")
 	}
 	return lines
 }
@@ -222,6 +222,7 @@ func (v Reconciliation) redeliverLabel() string {
 var reasonWords = map[gateway.RowReason]string{
 	gateway.ReasonNeverCreated:  "The endpoint asks for it, and no delivery was made.",
 	gateway.ReasonFailed:        "Its attempts are used up.",
+	gateway.ReasonFailedOver:    "It failed here, and went to the failover endpoint instead.",
 	gateway.ReasonSuppressed:    "The fact was confirmed by another event.",
 	gateway.ReasonOpen:          "It is on its way, or waits for its next attempt.",
 	gateway.ReasonHeld:          "It waits: the endpoint is not active.",

@@ -103,8 +103,8 @@ func (x *explained) reconciliations() []call {
 func (x *explained) named(by gateway.MatchBy, text string) call {
 	r := x.reconciled.Reconciliation
 	r.MatchBy = by
-	return only("events named by "+string(by), func(ctx context.Context) (map[string][]store.NamedEvent, error) {
-		return x.EventsNamed(ctx, x.owner.ID, r, []string{text, "nobody's"})
+	return only("events named by "+string(by), func(ctx context.Context) (map[int][]store.NamedEvent, error) {
+		return x.EventsNamed(ctx, x.owner.ID, r, []store.OpenRow{{N: 1, Key: text}, {N: 2, Key: "nobody's"}})
 	})
 }
 

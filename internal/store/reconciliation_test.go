@@ -226,3 +226,29 @@ func TestRowsOfOldReconciliationsGo(t *testing.T) {
 		t.Errorf("the young one: %+v, %v", r, err)
 	}
 }
+
+// A row is matched once, by whichever of its events was confirmed.
+func TestARowIsMatchedOnceByAConfirmedEvent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	run := b.compared(t, b.newEndpoint(t).ID)
+	for i, step := range []struct {
+		reason  gateway.RowReason
+		matched int
+		want    byte
+	}{{gateway.ReasonUnconfirmed, 1, 1}, {gateway.ReasonUnconfirmed, 0, 1}, {"", 0, 3}, {"", 0, 3}, {gateway.ReasonUnconfirmed, 0, 3}} {
+		b.in(t, func(tx store.Tx) error {
+			n, err := tx.MatchRows(t.Context(), b.account, run.ID, map[gateway.RowHash]store.Match{
+				gateway.HashRow("open", ""): {EventID: gateway.EventID{byte(i + 1)}, Reason: step.reason}, gateway.HashRow("nobody's", ""): {},
+			})
+			if n != step.matched {
+				t.Errorf("step %d matched %d, want %d", i, n, step.matched)
+			}
+			return err
+		})
+		rows, err := b.PartnerRows(t.Context(), b.account, run.ID, gateway.RowMatched, 2, 9)
+		if err != nil || len(rows) != 1 || *rows[0].EventID != (gateway.EventID{step.want}) {
+			t.Errorf("step %d: %v, %v; want event %d", i, rows, err, step.want)
+		}
+	}
+}

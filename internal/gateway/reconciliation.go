@@ -144,6 +144,10 @@ const (
 	MaxOpenReconciliations = 5
 	// MaxKeptReconciliations bounds those whose rows are kept.
 	MaxKeptReconciliations = 100
+	// MaxKeptReconciledRows bounds what is kept of an account's reconciliations:
+	// nobody begins one more once there are so many rows, of lists and of what is
+	// missing.
+	MaxKeptReconciledRows = 10_000_000
 	// MaxKeptFaults is how many rows that could not be read are told one by one.
 	MaxKeptFaults = 100
 	// MaxRowKey bounds a key of a partner's list, in bytes: as long as one that

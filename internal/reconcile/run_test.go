@@ -340,6 +340,70 @@ func TestNoMoreThanSomeAreOpen(t *testing.T) {
 	}
 }
 
+// What is deleted counts until its rows are gone: who uploads and deletes must not
+// fill the disk faster than it is freed.
+func TestNoMoreRowsThanSomeAreKept(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	create := func() error {
+		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), strings.NewReader("a\n"))
+		return err
+	}
+	id := b.create(t, b.comparison(gateway.MatchByKey), "a\n")
+	b.work(t, id)
+	b.exec(t, `UPDATE reconciliations SET rows = $1, missing = 1`, gateway.MaxKeptReconciledRows-2)
+	if err := create(); err != nil {
+		t.Errorf("within the bound: %v", err)
+	}
+	b.exec(t, `UPDATE reconciliations SET missing = 2 WHERE id = $1`, id)
+	if err := create(); !errors.Is(err, gateway.ErrLimitReached) {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	if err := b.Delete(t.Context(), b.account, actor, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(); !errors.Is(err, gateway.ErrLimitReached) {
+		t.Errorf("before the rows are gone: %v", err)
+	}
+	for more := true; more; {
+		b.in(t, func(tx store.Tx) (err error) {
+			more, err = tx.EmptyReconciliation(t.Context(), time.Time{}, 10)
+			return err
+		})
+	}
+	if err := create(); err != nil {
+		t.Errorf("when they are: %v", err)
+	}
+}
+
+// Long keys are stored before they are many: a node reads many lists at once.
+func TestPartsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	sender, list := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), sender)
+		sender.CloseWithError(err)
+		done <- err
+	}()
+	row := strings.Repeat("x", gateway.MaxRowKey) + "\n"
+	const rows = 2000 // far fewer than a part has
+	for range rows {
+		if _, err := io.WriteString(list, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pgtest.Until(t, "a part is stored", func() bool { return b.count(t, `SELECT count(*) FROM reconciliation_rows`) > 0 })
+	_ = list.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM reconciliation_rows`); n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
+	}
+}
+
 func TestWhatIsWrongWithARequestIsSaid(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -610,7 +610,7 @@ func reconciliationNews(v Reconciliation) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.EmptiedAt != nil {
+			if v.EmptiedAt != nil && v.UploadedAt != nil {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "Its rows were deleted when their retention ended; the numbers are kept.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

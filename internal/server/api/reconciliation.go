@@ -155,8 +155,17 @@ type reconciledRowsInput struct {
 	Reason string `query:"reason" enum:"never_created,failed,failed_over,suppressed,open,held,cancelled,expired,delivered" doc:"Of what is missing: only this reason."`
 }
 
+// findRows reads the one that a path names, whose rows are still there.
+func (a *API) findRows(ctx context.Context, who caller, in *ReconciliationPath) (gateway.Reconciliation, error) {
+	r, err := a.findReconciliation(ctx, who, in)
+	if err == nil && r.EmptiedAt != nil {
+		err = problem.New(problem.Expired, "The rows were deleted; the numbers are kept.")
+	}
+	return r, err
+}
+
 func (a *API) listReconciledRows(ctx context.Context, who caller, in *reconciledRowsInput) (*listReply[ReconciledRowView], error) {
-	r, err := a.findReconciliation(ctx, who, &in.ReconciliationPath)
+	r, err := a.findRows(ctx, who, &in.ReconciliationPath)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +251,7 @@ func viewFaultyRow(row gateway.FaultyRow) ReconciledRowView {
 }
 
 func (a *API) getReconciliationReport(ctx context.Context, who caller, in *ReconciliationPath) (*huma.StreamResponse, error) {
-	r, err := a.findReconciliation(ctx, who, in)
+	r, err := a.findRows(ctx, who, in)
 	if err != nil {
 		return nil, err
 	}

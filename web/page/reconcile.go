@@ -82,6 +82,8 @@ type Reconciliation struct {
 	List, New, Redeliver, Stop, Delete, Report string
 	// EndpointHref is empty for one that was deleted.
 	EndpointHref string
+	// KeptFrom is from when on events were still kept when it was made.
+	KeptFrom time.Time
 	// Tabs are the kinds of what was found, Shown the current one.
 	Tabs  []component.Choice
 	Shown gateway.RowResult
@@ -201,6 +203,9 @@ func numberTone(n int) component.Tone {
 func (v Reconciliation) notes() []string {
 	var lines []string
 	r := v.Reconciliation
+	if r.Since.Before(v.KeptFrom) {
+		lines = append(lines, "Events from before "+ClockText(v.KeptFrom, v.Now)+" were not kept any more: what the partner lists of them is unknown here.")
+	}
 	if r.Unnamed > 0 {
 		lines = append(lines, component.Plural(r.Unnamed, "event of ours has", "events of ours have")+" no "+matchWord(r.MatchBy, false)+" by which a partner could list them, and were not compared.")
 	}

@@ -182,6 +182,9 @@ func TestAComparisonsFormIsChecked(t *testing.T) {
 	}
 	p := w.uploadForm(listForm(endpoint), "a.ndjson", "[1,\n2]")
 	w.get(p.location).wantText("#fault", "The list is one JSON array")
+	if row := w.get(w.home + "/reconcile").Find("#reconciliations tbody tr").Text(); !strings.Contains(row, "–") || strings.Contains(row, "missing") {
+		t.Errorf("a list that could not be read has numbers: %s", row)
+	}
 }
 
 func TestMembersLookAndChangeNothing(t *testing.T) {

@@ -49,6 +49,14 @@ func (r ReconciliationRow) Called() string {
 	return "List of " + r.Endpoint
 }
 
+// number is one of what was found; nothing was, as long as the list is read.
+func (r ReconciliationRow) number(n int) string {
+	if r.UploadedAt == nil {
+		return "–"
+	}
+	return component.Number(n)
+}
+
 // about says what was compared.
 func (r ReconciliationRow) about(now time.Time) string {
 	return r.Endpoint + ", " + ClockText(r.Since, now) + " to " + ClockText(r.Until, now)

@@ -169,3 +169,25 @@ func TestWhatHasFailedOverSinceIsLeftAlone(t *testing.T) {
 	request := operate.Request{Kind: gateway.OperationReconcile, Filter: gateway.OperationFilter{Reconciliation: &id}}
 	wantNumbers(t, b.work(t, b.start(t, request)), gateway.OperationDone, 3, 3, 0)
 }
+
+// What was there when it was compared, and has gone since, is skipped: its payload
+// was deleted, or its retention has ended.
+func TestWhatIsGoneSinceIsSkipped(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	endpoint := b.endpoint(t, "https://example.com")
+	events := b.events(t, 3, eventType, gateway.EventNoEndpoints)
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.DeletePayload(t.Context(), b.account, events[0])
+		return err
+	})
+	long := gateway.FirstIDAt[gateway.EventID](b.clock.Now().AddDate(0, -3, 0))
+	id := b.reconciled(t, endpoint, missingOf(endpoint, gateway.ReasonNeverCreated, 0, append(events, long)...))
+	b.exec(t, `UPDATE reconciliations SET since = now() - interval '4 months' WHERE id = $1`, id)
+	request := operate.Request{Kind: gateway.OperationReconcile, Filter: gateway.OperationFilter{Reconciliation: &id}}
+	if n, exact, err := b.Count(t.Context(), b.account, request); err != nil || !exact || n != 2 {
+		t.Errorf("%d of them, exactly: %t, %v; want 2", n, exact, err)
+	}
+	wantNumbers(t, b.work(t, b.start(t, request)), gateway.OperationDone, 2, 2, 0)
+	b.wantCount(t, 2, `SELECT count(*) FROM deliveries`)
+}

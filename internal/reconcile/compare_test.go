@@ -266,3 +266,18 @@ func TestAnOlderEventOfItsTypeIsFound(t *testing.T) {
 		t.Errorf("matched %v, %v", rows, err)
 	}
 }
+
+// The range takes in what came at its begin, and leaves out what came at its end.
+func TestARangeHasItsBeginAndNotItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t, sent{key: "before", age: 31 * time.Second, delivery: gateway.DeliveryFailed}, sent{key: "begin", age: 30 * time.Second, delivery: gateway.DeliveryFailed},
+		sent{key: "within", age: 20 * time.Second, delivery: gateway.DeliveryFailed}, sent{key: "end", age: 10 * time.Second, delivery: gateway.DeliveryFailed})
+	b.knowKeys(t)
+	in := b.comparison(gateway.MatchByKey)
+	in.Since, in.Until = ids[1].Time(), ids[3].Time()
+	id := b.create(t, in, "end\nbefore\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 2, Matched: 2, Ours: 2, Missing: 2, Sendable: 2})
+	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{"begin": gateway.ReasonFailed, "within": gateway.ReasonFailed})
+	want(t, "matched", b.listed(t, id, gateway.RowMatched), map[string]gateway.RowReason{"end": gateway.ReasonOutside, "before": gateway.ReasonOutside})
+}

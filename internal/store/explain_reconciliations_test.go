@@ -67,6 +67,9 @@ func (x *explained) reconciliations() []call {
 		only("deliveries now", func(ctx context.Context) (map[gateway.DeliveryID]store.DeliveryNow, error) {
 			return x.DeliveriesNow(ctx, account, []gateway.DeliveryID{x.delivery.ID, gateway.DeliveryID(x.b.clock.NewID())})
 		}),
+		only("sendable events", func(ctx context.Context) (map[gateway.EventID]bool, error) {
+			return x.SendableEvents(ctx, account, []gateway.EventID{x.event.ID, gateway.EventID(x.b.clock.NewID())})
+		}),
 		only("listed", func(ctx context.Context) (map[gateway.RowHash]bool, error) {
 			return x.Listed(ctx, account, id, []gateway.RowHash{{1}, {2}})
 		}),

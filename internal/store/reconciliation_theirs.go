@@ -111,7 +111,8 @@ func (s *Store) EventsNamed(ctx context.Context, account gateway.AccountID, r ga
 	return s.eventsOfIDs(ctx, account, ids)
 }
 
-// eventsOfIDs reads events, by the rows that led to them.
+// eventsOfIDs reads events, by the rows that led to them. The account is compared
+// where they are read, so that each is looked up in the primary key.
 func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids map[gateway.EventID][]int) (map[int][]NamedEvent, error) {
 	found := map[int][]NamedEvent{}
 	if len(ids) == 0 {
@@ -123,16 +124,19 @@ func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids 
 	}
 	low, high := idRange(all)
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, type
+		SELECT id, account_id, type
 		FROM events
 		WHERE id = ANY ($1)
-		  AND id BETWEEN $2 AND $3
-		  AND account_id = $4`, all, low, high, account)
+		  AND id BETWEEN $2 AND $3`, all, low, high)
 	if err != nil {
 		return nil, wrap("look for events by id", err)
 	}
 	var e NamedEvent
-	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.Type}, func() error {
+	var owner gateway.AccountID
+	_, err = pgx.ForEachRow(rows, []any{&e.ID, &owner, &e.Type}, func() error {
+		if owner != account {
+			return nil
+		}
 		for _, n := range ids[e.ID] {
 			found[n] = append(found[n], e)
 		}

@@ -170,16 +170,23 @@ func TestAStoppedComparisonStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestAStoppedUploadEnds(t *testing.T) {
-	t.Parallel()
-	b := newBundle(t)
+// uploading begins to upload what is written, and tells how that ends.
+func (b *bundle) uploading(t *testing.T) (list *io.PipeWriter, done <-chan error) {
+	t.Helper()
 	sender, list := io.Pipe()
-	done := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), sender)
 		sender.CloseWithError(err)
-		done <- err
+		ended <- err
 	}()
+	return list, ended
+}
+
+func TestAStoppedUploadEnds(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	list, done := b.uploading(t)
 	for range reconcile.PartRows {
 		_, _ = list.Write([]byte("a\n"))
 	}
@@ -380,13 +387,7 @@ func TestNoMoreRowsThanSomeAreKept(t *testing.T) {
 func TestPartsAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	sender, list := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), sender)
-		sender.CloseWithError(err)
-		done <- err
-	}()
+	list, done := b.uploading(t)
 	row := strings.Repeat("x", gateway.MaxRowKey) + "\n"
 	const rows = 2000 // far fewer than a part has
 	for range rows {

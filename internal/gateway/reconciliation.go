@@ -79,6 +79,8 @@ const (
 	// ever made.
 	ReasonNeverCreated RowReason = "never_created"
 	ReasonFailed       RowReason = "failed"
+	// ReasonFailedOver: it failed, and the failover endpoint has got it instead.
+	ReasonFailedOver RowReason = "failed_over"
 	// ReasonSuppressed: the fact was confirmed by another event.
 	ReasonSuppressed RowReason = "suppressed"
 	// ReasonOpen: it is still on its way.
@@ -94,7 +96,7 @@ const (
 // MissingReasons lists why something can be missing, for filters and
 // documentation.
 var MissingReasons = []RowReason{
-	ReasonNeverCreated, ReasonFailed, ReasonSuppressed, ReasonOpen, ReasonHeld, ReasonCancelled, ReasonExpired, ReasonDelivered,
+	ReasonNeverCreated, ReasonFailed, ReasonFailedOver, ReasonSuppressed, ReasonOpen, ReasonHeld, ReasonCancelled, ReasonExpired, ReasonDelivered,
 }
 
 // What there is to say of the partner's rows.
@@ -142,6 +144,10 @@ const (
 	MaxOpenReconciliations = 5
 	// MaxKeptReconciliations bounds those whose rows are kept.
 	MaxKeptReconciliations = 100
+	// MaxKeptReconciledRows bounds what is kept of an account's reconciliations:
+	// nobody begins one more once there are so many rows, of lists and of what is
+	// missing.
+	MaxKeptReconciledRows = 10_000_000
 	// MaxKeptFaults is how many rows that could not be read are told one by one.
 	MaxKeptFaults = 100
 	// MaxRowKey bounds a key of a partner's list, in bytes: as long as one that

@@ -139,3 +139,55 @@ func TestAStoppedSendingCanGoOnLater(t *testing.T) {
 	wantNumbers(t, b.work(t, b.start(t, request)), gateway.OperationDone, 10, 10, 0)
 	b.wantCount(t, 10, `SELECT count(*) FROM deliveries WHERE status = 'pending'`)
 }
+
+// What is left when a reconciliation is deleted is told as skipped, and not as
+// sent by somebody else.
+func TestSendingWhatADeletedReconciliationFoundSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	endpoint := b.endpoint(t, "https://example.com")
+	id := b.reconciled(t, endpoint, missingOf(endpoint, gateway.ReasonFailed, tried, b.eventsOf(t, b.failed(t, endpoint, 10))...))
+	request := operate.Request{Kind: gateway.OperationReconcile, Filter: gateway.OperationFilter{Reconciliation: &id}, PerSecond: 3}
+	first := b.start(t, request)
+	pgtest.Background(t, func(ctx context.Context) { _ = b.Run(ctx, b.account, first) })
+	until(t, "some are opened", func() bool { return b.operation(t, first).Done > 0 })
+	b.in(t, func(tx store.Tx) error { return tx.DeleteReconciliation(t.Context(), b.account, id) })
+	o := b.work(t, first)
+	if o.State != gateway.OperationDone || o.Total != 10 || o.Done == 10 || o.Done+o.Failed != o.Total {
+		t.Errorf("%s with %d done and %d skipped of %d", o.State, o.Done, o.Failed, o.Total)
+	}
+}
+
+// What has gone to the failover endpoint since is not sent here again.
+func TestWhatHasFailedOverSinceIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	endpoint, next := b.endpoint(t, "https://example.com"), b.endpoint(t, "https://example.com")
+	failed := b.failed(t, endpoint, 5)
+	id := b.reconciled(t, endpoint, missingOf(endpoint, gateway.ReasonFailed, tried, b.eventsOf(t, failed)...))
+	b.exec(t, `UPDATE deliveries SET failover_to = $2 WHERE id = ANY ($1)`, failed[:2], next)
+	request := operate.Request{Kind: gateway.OperationReconcile, Filter: gateway.OperationFilter{Reconciliation: &id}}
+	wantNumbers(t, b.work(t, b.start(t, request)), gateway.OperationDone, 3, 3, 0)
+}
+
+// What was there when it was compared, and has gone since, is skipped: its payload
+// was deleted, or its retention has ended.
+func TestWhatIsGoneSinceIsSkipped(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	endpoint := b.endpoint(t, "https://example.com")
+	events := b.events(t, 3, eventType, gateway.EventNoEndpoints)
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.DeletePayload(t.Context(), b.account, events[0])
+		return err
+	})
+	long := gateway.FirstIDAt[gateway.EventID](b.clock.Now().AddDate(0, -3, 0))
+	id := b.reconciled(t, endpoint, missingOf(endpoint, gateway.ReasonNeverCreated, 0, append(events, long)...))
+	b.exec(t, `UPDATE reconciliations SET since = now() - interval '4 months' WHERE id = $1`, id)
+	request := operate.Request{Kind: gateway.OperationReconcile, Filter: gateway.OperationFilter{Reconciliation: &id}}
+	if n, exact, err := b.Count(t.Context(), b.account, request); err != nil || !exact || n != 2 {
+		t.Errorf("%d of them, exactly: %t, %v; want 2", n, exact, err)
+	}
+	wantNumbers(t, b.work(t, b.start(t, request)), gateway.OperationDone, 2, 2, 0)
+	b.wantCount(t, 2, `SELECT count(*) FROM deliveries`)
+}

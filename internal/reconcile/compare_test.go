@@ -188,3 +188,96 @@ func TestNumbersAsKeysKeepEveryDigit(t *testing.T) {
 	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 1, Matched: 1, Ours: 2, Missing: 1, Sendable: 1})
 	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{"9007199254740992": gateway.ReasonDelivered})
 }
+
+// What failed here and went to the next of the chain was perhaps confirmed there:
+// it is missing for a reason of its own, and nobody sends it twice by one press.
+func TestWhatHasFailedOverIsNotSentWithTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t, sent{key: "failed", delivery: gateway.DeliveryFailed}, sent{key: "failed over", delivery: gateway.DeliveryFailed},
+		sent{key: "delivered at last", delivery: gateway.DeliveryDelivered})
+	next := b.newEndpoint(t, gateway.Endpoint{EventTypes: []string{"mail.*"}})
+	b.exec(t, `UPDATE deliveries SET failover_to = $1 WHERE id = ANY ($2)`, next, []gateway.DeliveryID{
+		gateway.DeriveDeliveryID(ids[1], b.endpoint), gateway.DeriveDeliveryID(ids[2], b.endpoint),
+	})
+	id := b.create(t, b.comparison(gateway.MatchByKey), "x\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 1, Unknown: 1, Ours: 3, Missing: 3, Sendable: 2})
+	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{
+		"failed": gateway.ReasonFailed, "failed over": gateway.ReasonFailedOver, "delivered at last": gateway.ReasonDelivered,
+	})
+}
+
+// Of several events that a row may mean, one that was confirmed is it, also if
+// another one was compared before.
+func TestAConfirmedEventIsTheMatch(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t,
+		sent{subject: "o1", delivery: gateway.DeliveryFailed}, sent{subject: "o1", delivery: gateway.DeliveryDelivered},
+		sent{subject: "o1", delivery: gateway.DeliveryFailed}, sent{subject: "o2", delivery: gateway.DeliveryFailed},
+	)
+	id := b.create(t, b.comparison(gateway.MatchBySubject), "o1\no2\no1\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 3, Matched: 2, Repeated: 1, Ours: 4})
+	want(t, "matched", b.listed(t, id, gateway.RowMatched), map[string]gateway.RowReason{"o1": "", "o2": gateway.ReasonUnconfirmed})
+	rows, err := b.store.PartnerRows(t.Context(), b.account, id, gateway.RowMatched, 0, 1)
+	if err != nil || len(rows) != 1 || *rows[0].EventID != ids[1] {
+		t.Errorf("%v, %v; want a match with %s", rows, err, ids[1])
+	}
+}
+
+// What gets its delivery while the comparison goes on came in within its range.
+func TestWhatIsDeliveredMeanwhileIsNotOutside(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t, sent{key: "a", status: gateway.EventNoEndpoints}, sent{key: "b", status: gateway.EventNoEndpoints},
+		sent{key: "old", delivery: gateway.DeliveryPending, age: 2 * time.Hour})
+	b.knowKeys(t)
+	id := b.create(t, b.comparison(gateway.MatchByKey), "a\nb\nold\n")
+	b.stepOnce(t, id) // ours: none has a delivery
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.InsertDeliveries(t.Context(), []store.NewDelivery{
+			{AccountID: b.account, EventID: ids[0], EndpointID: b.endpoint}, {AccountID: b.account, EventID: ids[1], EndpointID: b.endpoint},
+		})
+		return err
+	})
+	b.exec(t, `UPDATE deliveries SET status = 'delivered', closed_at = now(), next_attempt_at = NULL WHERE event_id = $1`, ids[0])
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 3, Matched: 3, Ours: 2})
+	want(t, "matched", b.listed(t, id, gateway.RowMatched), map[string]gateway.RowReason{
+		"a": "", "b": gateway.ReasonUnconfirmed, "old": gateway.ReasonOutside,
+	})
+}
+
+// A subject of which much is told, such as a customer, has newer events of other
+// types than the one that the partner lists.
+func TestAnOlderEventOfItsTypeIsFound(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	all := []sent{{subject: "c1", eventType: "order.paid", delivery: gateway.DeliveryDelivered, age: 3 * time.Hour}}
+	for range 30 {
+		all = append(all, sent{subject: "c1", eventType: "order.created", delivery: gateway.DeliveryDelivered, age: 2 * time.Hour})
+	}
+	b.send(t, all...)
+	in := b.comparison(gateway.MatchBySubject)
+	in.TypeColumn = "2"
+	id := b.create(t, in, "c1,order.paid\nc1,order.lost\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 2, Matched: 1, Unknown: 1})
+	rows, err := b.store.PartnerRows(t.Context(), b.account, id, gateway.RowMatched, 0, 9)
+	if err != nil || len(rows) != 1 || rows[0].Type != "order.paid" || rows[0].Reason != gateway.ReasonOutside {
+		t.Errorf("matched %v, %v", rows, err)
+	}
+}
+
+// The range takes in what came at its begin, and leaves out what came at its end.
+func TestARangeHasItsBeginAndNotItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.send(t, sent{key: "before", age: 31 * time.Second, delivery: gateway.DeliveryFailed}, sent{key: "begin", age: 30 * time.Second, delivery: gateway.DeliveryFailed},
+		sent{key: "within", age: 20 * time.Second, delivery: gateway.DeliveryFailed}, sent{key: "end", age: 10 * time.Second, delivery: gateway.DeliveryFailed})
+	b.knowKeys(t)
+	in := b.comparison(gateway.MatchByKey)
+	in.Since, in.Until = ids[1].Time(), ids[3].Time()
+	id := b.create(t, in, "end\nbefore\n")
+	want(t, "numbers", numbersOf(b.work(t, id)), numbers{Rows: 2, Matched: 2, Ours: 2, Missing: 2, Sendable: 2})
+	want(t, "missing", b.missing(t, id), map[string]gateway.RowReason{"begin": gateway.ReasonFailed, "within": gateway.ReasonFailed})
+	want(t, "matched", b.listed(t, id, gateway.RowMatched), map[string]gateway.RowReason{"end": gateway.ReasonOutside, "before": gateway.ReasonOutside})
+}

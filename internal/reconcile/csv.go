@@ -28,6 +28,9 @@ type csvList struct {
 	ends []int
 	// keyAt and typeAt are the columns, from 0; a typeAt below 0 is none.
 	keyAt, typeAt int
+	// unread is the line of a first row that was read for the columns' names and
+	// is one like the others; zero for none.
+	unread int
 }
 
 // newCSVList finds out where the columns are.
@@ -39,13 +42,17 @@ func newCSVList(in *bufio.Reader, layout Layout) (*csvList, error) {
 	}
 	c.between = separator(begin)
 	var names []string
+	line := 0
 	if !c.NoHeader {
-		if names, err = c.header(); err != nil {
+		if line, names, err = c.header(); err != nil {
 			return nil, err
 		}
 	}
 	if c.keyAt, err = c.column(c.KeyColumn, names, usualNames[c.MatchBy]); err != nil {
 		return nil, err
+	}
+	if names != nil && c.MatchBy == gateway.MatchByEvent && isEventID(names[c.keyAt]) {
+		c.unread = line // no column is called so
 	}
 	if c.TypeColumn != "" {
 		c.typeAt, err = c.column(c.TypeColumn, names, nil)
@@ -91,26 +98,28 @@ func separator(begin []byte) byte {
 	return best
 }
 
-// header reads the names of the columns.
-func (c *csvList) header() ([]string, error) {
-	_, err := c.record()
+// header reads the names of the columns, and tells in which line they stand.
+func (c *csvList) header() (line int, names []string, err error) {
+	line, err = c.record()
 	if errors.Is(err, io.EOF) {
-		return nil, listFault("The list is empty.")
+		return line, nil, listFault("The list is empty.")
 	}
 	if faulty, ok := errors.AsType[*rowError](err); ok {
-		return nil, listFault("The first row, which names the columns, cannot be read: it %s.", faulty.why)
+		return line, nil, listFault("The first row, which names the columns, cannot be read: it %s.", faulty.why)
 	}
 	if err != nil {
-		return nil, err
+		return line, nil, err
 	}
-	names := make([]string, len(c.ends))
+	names = make([]string, len(c.ends))
 	for i := range names {
 		names[i] = strings.TrimSpace(c.field(i))
 	}
-	return names, nil
+	return line, names, nil
 }
 
-// column finds a column by its name, its number, or a usual name.
+// column finds a column by its name, its number, or a usual name. A first row of
+// one column that is called otherwise may be a row like the others: nobody is to
+// miss it without a word, so that it is asked for.
 func (c *csvList) column(asked string, names, usual []string) (int, error) {
 	if at := slices.Index(names, asked); asked != "" && at >= 0 {
 		return at, nil
@@ -128,15 +137,15 @@ func (c *csvList) column(asked string, names, usual []string) (int, error) {
 		return 0, listFault("There is no column “%s”: without a first row that names the columns, give its number.", asked)
 	case asked != "":
 		return 0, listFault("There is no column “%s”: the first row names %s.", asked, listed(names))
-	case len(names) == 1:
-		return 0, nil
+	case len(names) == 1 && c.MatchBy == gateway.MatchByEvent:
+		return 0, nil // an event id, or surely a name
 	}
 	for _, name := range usual {
 		if at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) }); at >= 0 {
 			return at, nil
 		}
 	}
-	return 0, listFault("Say which column holds the %s: the first row names %s.", c.wanted(), listed(names))
+	return 0, listFault("Say which column holds the %s: the first row names %s. If it is a row like the others, say that the list has no header.", c.wanted(), listed(names))
 }
 
 // maxListed is how many columns are named in a message.
@@ -168,7 +177,10 @@ func shortened(name string) string {
 // next reads a row; empty lines are passed over.
 func (c *csvList) next() (gateway.PartnerRow, error) {
 	for {
-		n, err := c.record()
+		n, err := c.unread, error(nil)
+		if c.unread = 0; n == 0 {
+			n, err = c.record()
+		}
 		if err != nil {
 			return gateway.PartnerRow{N: n}, err
 		}
@@ -288,23 +300,20 @@ func (c *csvList) take(n int, state csvState, b byte) (csvState, error) {
 	return inPlain, nil
 }
 
-// skip passes over the rest of a line that cannot be read.
+// skip passes over the rest of a line that cannot be read, whatever ends it.
 func (c *csvList) skip(n int, why string) error {
-	if err := skipLine(c.in); err != nil {
-		return err
-	}
-	return &rowError{n, why}
-}
-
-// skipLine passes over the rest of a line, or of the list.
-func skipLine(in *bufio.Reader) error {
 	for {
-		_, err := in.ReadSlice('\n')
+		b, err := c.in.ReadByte()
 		switch {
-		case err == nil, errors.Is(err, io.EOF):
-			return nil
-		case !errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return &rowError{n, why}
+		case err != nil:
 			return readFault(err)
+		case b == '\r':
+			b = c.lineEnd()
+		}
+		if b == '\n' {
+			return &rowError{n, why}
 		}
 	}
 }

@@ -25,8 +25,8 @@ type Layout struct {
 	Format  Format
 	MatchBy gateway.MatchBy
 	// KeyColumn and TypeColumn are names, or numbers from 1. An empty KeyColumn is
-	// the column that is called as one would call it, or the only one; an empty
-	// TypeColumn leaves types out.
+	// the column that is called as one would call it; an empty TypeColumn leaves
+	// types out.
 	KeyColumn, TypeColumn string
 	// NoHeader: the first row of a CSV is one like the others.
 	NoHeader bool

@@ -65,7 +65,8 @@ func open(from io.Reader, layout Layout) (list, error) {
 // plainText is a list as text: without compression, and without the mark that
 // some programs put before UTF-8.
 func plainText(from io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReaderSize(&limited{from: from, left: gateway.MaxReconciliationBytes}, maxLine)
+	sent := &limited{from: from, left: gateway.MaxReconciliationBytes}
+	in := bufio.NewReaderSize(sent, maxLine)
 	begin, err := in.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readFault(err)
@@ -73,9 +74,9 @@ func plainText(from io.Reader) (*bufio.Reader, error) {
 	if bytes.Equal(begin, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, readFault(err)
+			return nil, readFault(sent.cut(err))
 		}
-		in = bufio.NewReaderSize(&limited{from: unpacked, left: gateway.MaxReconciliationBytes}, maxLine)
+		in = bufio.NewReaderSize(&limited{from: &unpacker{unpacked, sent}, left: gateway.MaxReconciliationBytes}, maxLine)
 	}
 	if begin, err = in.Peek(3); err != nil && !errors.Is(err, io.EOF) {
 		return nil, readFault(err)
@@ -98,6 +99,8 @@ var errTooLarge = &ListError{
 type limited struct {
 	from io.Reader
 	left int64
+	// ended tells that there is no more.
+	ended bool
 }
 
 // Read reads up to one byte more than is left.
@@ -109,10 +112,35 @@ func (l *limited) Read(into []byte) (int, error) {
 		into = into[:l.left+1]
 	}
 	n, err := l.from.Read(into)
+	l.ended = errors.Is(err, io.EOF)
 	if l.left -= int64(n); l.left < 0 {
 		return n - 1, errTooLarge
 	}
 	return n, err
+}
+
+// cut tells a compressed list that ends too early, of which all that was sent is
+// there, from one whose sending broke off.
+func (l *limited) cut(err error) error {
+	if l.ended && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
+		return listFault("The compressed list ends in the middle: compress it again, or send it as it is.")
+	}
+	return err
+}
+
+// unpacker reads what was compressed.
+type unpacker struct {
+	from *gzip.Reader
+	sent *limited
+}
+
+// Read reads a part.
+func (u *unpacker) Read(into []byte) (int, error) {
+	n, err := u.from.Read(into)
+	if errors.Is(err, io.EOF) {
+		return n, err // the proper end
+	}
+	return n, u.sent.cut(err)
 }
 
 // readFault says why nothing more can be read.
@@ -142,12 +170,15 @@ func (l Layout) row(n int, key, eventType string) (gateway.PartnerRow, error) {
 	case len(row.Type) > gateway.MaxRowKey:
 		return row, &rowError{n, "its type is too long"}
 	}
-	if l.MatchBy == gateway.MatchByEvent {
-		if _, err := gateway.ParseID[gateway.EventID](row.Key); err != nil {
-			return row, &rowError{n, "holds no event id, which begins with evt_"}
-		}
+	if l.MatchBy == gateway.MatchByEvent && !isEventID(row.Key) {
+		return row, &rowError{n, "holds no event id, which begins with evt_"}
 	}
 	return row, nil
+}
+
+func isEventID(text string) bool {
+	_, err := gateway.ParseID[gateway.EventID](text)
+	return err == nil
 }
 
 // wanted is what a row's key is called.

@@ -25,6 +25,7 @@ var (
 	ndjson = reconcile.Layout{Format: reconcile.FormatNDJSON, MatchBy: gateway.MatchByKey}
 	fields = reconcile.Layout{Format: reconcile.FormatNDJSON, MatchBy: gateway.MatchBySubject, KeyColumn: "who", TypeColumn: "what"}
 	events = reconcile.Layout{Format: reconcile.FormatNDJSON, MatchBy: gateway.MatchByEvent}
+	ids    = reconcile.Layout{Format: reconcile.FormatCSV, MatchBy: gateway.MatchByEvent}
 )
 
 const anEvent = "evt_06h1m3v9c8x7k2q5n4t6w8y0za"
@@ -56,9 +57,12 @@ func TestLists(t *testing.T) {
 		"no end of line":            {layout: bare, text: "a\nb", rows: []string{"1 a", "2 b"}},
 		"Windows":                   {layout: bare, text: "a\r\nb\r\n", rows: []string{"1 a", "2 b"}},
 		"old Macs":                  {layout: bare, text: "a\rb\r", rows: []string{"1 a", "2 b"}},
+		"old Macs, a faulty row":    {layout: bare, text: "a\r\"b\"x\rc\rd\r", rows: []string{"1 a", "3 c", "4 d"}, faulty: []string{"2 has text behind a closing quote"}},
+		"Windows, a faulty row":     {layout: bare, text: "\"a\"x\r\nb\r\n", rows: []string{"2 b"}, faulty: []string{"1 has text behind a closing quote"}},
 		"a mark of UTF-8":           {layout: bare, text: "\uFEFFa\n", rows: []string{"1 a"}},
 		"compressed":                {layout: bare, text: packed(t, "\uFEFFa\nb\n"), rows: []string{"1 a", "2 b"}},
-		"compressed, cut off":       {layout: bare, text: packed(t, strings.Repeat("a\n", 100))[:11], fault: "unexpected EOF"},
+		"compressed, cut off":       {layout: bare, text: packed(t, strings.Repeat("a\n", 100))[:11], fault: "The compressed list ends in the middle"},
+		"compressed, no more":       {layout: bare, text: "\x1f\x8b", fault: "The compressed list ends in the middle"},
 		"blanks":                    {layout: bare, text: " a \n\t b\n", rows: []string{"1 a", "2 b"}},
 		"empty lines":               {layout: bare, text: "\n\na\n\r\n\nb\n", rows: []string{"3 a", "6 b"}},
 		"quotes":                    {layout: bare, text: "\"a,b\"\n\"c\"\"d\"\n", rows: []string{"1 a,b", `2 c"d`}},
@@ -77,7 +81,11 @@ func TestLists(t *testing.T) {
 		"tabs":                      {layout: headed, text: "x\tkey\n1\ta\n", rows: []string{"2 a"}},
 		"a header in quotes":        {layout: headed, text: "\"a;b;c\",\"key\"\n1,a\n", rows: []string{"2 a"}},
 		"a usual name":              {layout: headed, text: "id,Idempotency_Key\n1,a\n", rows: []string{"2 a"}},
-		"the only column":           {layout: headed, text: "whatever\na\n", rows: []string{"2 a"}},
+		"the only column":           {layout: headed, text: "order-1\norder-2\n", fault: "the first row names “order-1”. If it is a row like the others, say that the list has no header."},
+		"an only column of ids":     {layout: ids, text: "whatever\n" + anEvent + "\n", rows: []string{"2 " + anEvent}},
+		"ids without a header":      {layout: ids, text: anEvent + "\r\n" + anEvent + "\r\n", rows: []string{"1 " + anEvent, "2 " + anEvent}},
+		"one id without a header":   {layout: ids, text: anEvent, rows: []string{"1 " + anEvent}},
+		"a column of ids":           {layout: reconcile.Layout{Format: reconcile.FormatCSV, MatchBy: gateway.MatchByEvent, KeyColumn: "2"}, text: "x," + anEvent + "\ny," + anEvent + "\n", rows: []string{"1 " + anEvent, "2 " + anEvent}},
 		"no usual name":             {layout: headed, text: "a,b\n1,2\n", fault: "Say which column holds the key: the first row names “a”, “b”."},
 		"nothing at all":            {layout: headed, text: "", fault: "The list is empty."},
 		"a header alone":            {layout: headed, text: "key\n"},

@@ -64,6 +64,19 @@ func (j *jsonList) readLine() ([]byte, error) {
 	return text, nil
 }
 
+// skipLine passes over the rest of a line, or of the list.
+func skipLine(in *bufio.Reader) error {
+	for {
+		_, err := in.ReadSlice('\n')
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return readFault(err)
+		}
+	}
+}
+
 // fields takes key and type out of a line, or says why they are not to be had.
 func (j *jsonList) fields(text []byte) (key, eventType, why string) {
 	if !utf8.Valid(text) {

@@ -184,14 +184,13 @@ func (r *runner) note(ctx context.Context, tx store.Tx, batch []candidate, step 
 	var missing []gateway.MissingRow
 	for _, c := range batch {
 		step.Ours++
-		_, known := matches[c.hash]
 		switch {
 		case c.Named == nil:
 			step.Unnamed++
 		case !c.listed:
 			missing = append(missing, c.missing())
-		case c.made && !known:
-			matches[c.hash] = c.match()
+		case c.made:
+			c.matchIn(matches)
 		}
 	}
 	for _, m := range missing {
@@ -205,18 +204,27 @@ func (r *runner) note(ctx context.Context, tx store.Tx, batch []candidate, step 
 	return tx.AddMissing(ctx, r.run.AccountID, r.run.ID, missing)
 }
 
-// match says that the partner has it, whether or not it confirmed that to us.
-func (c candidate) match() store.Match {
-	m := store.Match{EventID: c.ID}
-	if c.now.Status != gateway.DeliveryDelivered && c.now.Status != gateway.DeliverySuppressed {
-		m.Reason = gateway.ReasonUnconfirmed
+// matchIn notes among others that the partner has it. Of several events that a row
+// may mean, one that was confirmed to us is it.
+func (c candidate) matchIn(matches map[gateway.RowHash]store.Match) {
+	m := store.Match{EventID: c.ID, Reason: unlessConfirmed(c.now)}
+	if first, known := matches[c.hash]; !known || first.Reason != "" && m.Reason == "" {
+		matches[c.hash] = m
 	}
-	return m
+}
+
+// unlessConfirmed is what there is to say of a match that stands so with us.
+func unlessConfirmed(d store.DeliveryNow) gateway.RowReason {
+	if d.Status == gateway.DeliveryDelivered || d.Status == gateway.DeliverySuppressed {
+		return ""
+	}
+	return gateway.ReasonUnconfirmed
 }
 
 // missing says why the partner does not have it, and whether it can be sent. What
-// is open goes out by itself, what the receiver has confirmed is sent again by a
-// person who says why, and what is not decided yet is decided first.
+// is open goes out by itself, what failed here may have been confirmed by the next
+// of the chain, a fact that the receiver has confirmed is sent again by a person
+// who says why, and what is not decided yet is decided first.
 func (c candidate) missing() gateway.MissingRow {
 	m := gateway.MissingRow{
 		EventID: c.ID, DeliveryID: c.delivery, Key: *c.Named, Type: c.Type, EventStatus: c.Status,
@@ -224,7 +232,10 @@ func (c candidate) missing() gateway.MissingRow {
 	}
 	if c.made {
 		m.Reason, m.Attempts = gateway.MissingBecause(c.now.Status), c.now.Attempts
-		m.Sendable = !c.PayloadGone && c.now.Status.IsClosed() && !c.now.Confirmed
+		m.Sendable = !c.PayloadGone && c.now.Status.IsClosed() && !c.now.Confirmed && !c.now.FailedOver
+	}
+	if c.now.FailedOver {
+		m.Reason = gateway.ReasonFailedOver
 	}
 	return m
 }

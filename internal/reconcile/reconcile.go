@@ -19,10 +19,12 @@ import (
 )
 
 const (
-	// partRows is how many rows of a list are stored at once, and partTime how
-	// long they wait for that while a slow list comes in.
-	partRows = 5000
-	partTime = 5 * time.Second
+	// partRows is how many rows of a list are stored at once, partBytes how much
+	// of their text, and partTime how long they wait for that while a slow list
+	// comes in.
+	partRows  = 5000
+	partBytes = 1 << 20
+	partTime  = 5 * time.Second
 	// uploadLease is how long a list belongs to who uploads it without a sign of
 	// life; then it has broken off.
 	uploadLease = 2 * time.Minute

@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -21,7 +23,7 @@ var reportHeader = []string{"result", "reason", "line", "key", "type", "event_id
 // repeated, faulty and matched.
 func (s *Service) Report(ctx context.Context, r gateway.Reconciliation, to io.Writer) error {
 	out := &report{Service: s, ctx: ctx, r: r, csv: csv.NewWriter(to)}
-	out.write(reportHeader)
+	out.write(slices.Clone(reportHeader))
 	out.missing()
 	out.listed(gateway.RowUnknown)
 	out.listed(gateway.RowRepeated)
@@ -41,12 +43,26 @@ type report struct {
 	err error
 }
 
+// write writes a row. What it says comes from the outside, and is opened in
+// spreadsheets: none of it is to be run there.
 func (o *report) write(fields []string) {
 	if o.err == nil {
+		for i := range fields {
+			fields[i] = harmless(fields[i])
+		}
 		if err := o.csv.Write(fields); err != nil {
 			o.err = fmt.Errorf("write report: %w", err)
 		}
 	}
+}
+
+// harmless is a text that no spreadsheet takes for a formula: an apostrophe before
+// it says so.
+func harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // flush hands over what was written, and notes an error of what was read.

@@ -170,16 +170,23 @@ func TestAStoppedComparisonStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestAStoppedUploadEnds(t *testing.T) {
-	t.Parallel()
-	b := newBundle(t)
+// uploading begins to upload what is written, and tells how that ends.
+func (b *bundle) uploading(t *testing.T) (list *io.PipeWriter, done <-chan error) {
+	t.Helper()
 	sender, list := io.Pipe()
-	done := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), sender)
 		sender.CloseWithError(err)
-		done <- err
+		ended <- err
 	}()
+	return list, ended
+}
+
+func TestAStoppedUploadEnds(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	list, done := b.uploading(t)
 	for range reconcile.PartRows {
 		_, _ = list.Write([]byte("a\n"))
 	}
@@ -337,6 +344,64 @@ func TestNoMoreThanSomeAreOpen(t *testing.T) {
 	}
 	if refused != 3 {
 		t.Errorf("%d were refused, want 3", refused)
+	}
+}
+
+// What is deleted counts until its rows are gone: who uploads and deletes must not
+// fill the disk faster than it is freed.
+func TestNoMoreRowsThanSomeAreKept(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	create := func() error {
+		_, err := b.Create(t.Context(), b.account, actor, b.comparison(gateway.MatchByKey), strings.NewReader("a\n"))
+		return err
+	}
+	id := b.create(t, b.comparison(gateway.MatchByKey), "a\n")
+	b.work(t, id)
+	b.exec(t, `UPDATE reconciliations SET rows = $1, missing = 1`, gateway.MaxKeptReconciledRows-2)
+	if err := create(); err != nil {
+		t.Errorf("within the bound: %v", err)
+	}
+	b.exec(t, `UPDATE reconciliations SET missing = 2 WHERE id = $1`, id)
+	if err := create(); !errors.Is(err, gateway.ErrLimitReached) {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	if err := b.Delete(t.Context(), b.account, actor, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(); !errors.Is(err, gateway.ErrLimitReached) {
+		t.Errorf("before the rows are gone: %v", err)
+	}
+	for more := true; more; {
+		b.in(t, func(tx store.Tx) (err error) {
+			more, err = tx.EmptyReconciliation(t.Context(), time.Time{}, 10)
+			return err
+		})
+	}
+	if err := create(); err != nil {
+		t.Errorf("when they are: %v", err)
+	}
+}
+
+// Long keys are stored before they are many: a node reads many lists at once.
+func TestPartsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	list, done := b.uploading(t)
+	row := strings.Repeat("x", gateway.MaxRowKey) + "\n"
+	const rows = 2000 // far fewer than a part has
+	for range rows {
+		if _, err := io.WriteString(list, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pgtest.Until(t, "a part is stored", func() bool { return b.count(t, `SELECT count(*) FROM reconciliation_rows`) > 0 })
+	_ = list.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM reconciliation_rows`); n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// scaleRows is how many rows the list of the test of size has: 100,000 and more
-// are for people who want to know, as the machines of every test are busy.
-var scaleRows = flag.Int("reconcile.rows", 20_000, "rows of the list that TestAListIsComparedInConstantMemory compares")
+// scaleRows is how many rows the list of the test of size has: more are for people
+// who want to know.
+var scaleRows = flag.Int("reconcile.rows", 100_000, "rows of the list that TestAListIsComparedInConstantMemory compares")
 
-// mostMemory is how much more of it a list of whatever length may take.
-const mostMemory = 64 << 20
+// mostMemory is how much more of it a list of whatever length may take: well below
+// what all the rows would.
+const mostMemory = 16 << 20
 
 // A list is made while it is read, and neither reading nor comparing holds more
 // of it than a part.
@@ -54,7 +55,10 @@ func TestAListIsComparedInConstantMemory(t *testing.T) { //nolint:paralleltest /
 		r.Rows, r.Ours, uploaded.Round(time.Millisecond), compared.Round(time.Millisecond), float64(most)/(1<<20))
 }
 
-// fillEvents stores n events with the keys 0 to n-1, each with a failed delivery.
+// scaleKey is the nth key, as long as keys are that are made of several things.
+func scaleKey(of string, n int) string { return fmt.Sprint(of, "-", n, strings.Repeat("-part", 40)) }
+
+// fillEvents stores n events with the first n keys, each with a failed delivery.
 func (b *bundle) fillEvents(t *testing.T, n int) {
 	t.Helper()
 	const atOnce = 5000
@@ -62,7 +66,7 @@ func (b *bundle) fillEvents(t *testing.T, n int) {
 		var events []store.NewEvent
 		var deliveries []store.NewDelivery
 		for i := begin; i < min(begin+atOnce, n); i++ {
-			e := b.event(sent{key: fmt.Sprint("key-", i)})
+			e := b.event(sent{key: scaleKey("key", i)})
 			events = append(events, e)
 			deliveries = append(deliveries, store.NewDelivery{AccountID: b.account, EventID: e.Event.ID, EndpointID: b.endpoint})
 		}
@@ -130,13 +134,13 @@ func (l *plantedList) Read(into []byte) (int, error) {
 func (l *plantedList) lines(i int) string {
 	var text strings.Builder
 	if i%missingEvery != 0 {
-		fmt.Fprintf(&text, "key-%d,paid\n", i)
+		text.WriteString(scaleKey("key", i) + ",paid\n")
 		if i%repeatedEvery == 0 {
-			fmt.Fprintf(&text, "\"key-%d\",again\n", i)
+			text.WriteString(`"` + scaleKey("key", i) + "\",again\n")
 		}
 	}
 	if i%strangeEvery == 0 {
-		fmt.Fprintf(&text, "strange-%d,x\n", i)
+		text.WriteString(scaleKey("strange", i) + ",x\n")
 	}
 	if i%faultyEvery == 0 {
 		text.WriteString("\xff,x\n")
@@ -149,10 +153,10 @@ func (b *bundle) wantAllPlanted(t *testing.T, id gateway.ReconciliationID) {
 	t.Helper()
 	missing, strange := b.missing(t, id), b.listed(t, id, gateway.RowUnknown)
 	for i := range *scaleRows {
-		if _, found := missing[fmt.Sprint("key-", i)]; found != (i%missingEvery == 0) {
+		if _, found := missing[scaleKey("key", i)]; found != (i%missingEvery == 0) {
 			t.Errorf("key-%d is missing: %t", i, found)
 		}
-		if _, found := strange[fmt.Sprint("strange-", i)]; found != (i%strangeEvery == 0) {
+		if _, found := strange[scaleKey("strange", i)]; found != (i%strangeEvery == 0) {
 			t.Errorf("strange-%d is unknown: %t", i, found)
 		}
 	}

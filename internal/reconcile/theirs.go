@@ -42,13 +42,13 @@ func (r *runner) judgeTheirs(ctx context.Context) error {
 
 // judge finds out what rows are that nothing matched.
 func (r *runner) judge(ctx context.Context, rows []store.OpenRow) ([]gateway.PartnerRow, error) {
-	var texts []string
+	var first []store.OpenRow
 	for _, row := range rows {
 		if !row.Repeated {
-			texts = append(texts, row.Key)
+			first = append(first, row)
 		}
 	}
-	named, err := r.Store.EventsNamed(ctx, r.run.AccountID, r.run.Reconciliation, texts)
+	named, err := r.Store.EventsNamed(ctx, r.run.AccountID, r.run.Reconciliation, first)
 	if err != nil {
 		return nil, err
 	}
@@ -63,29 +63,38 @@ func (r *runner) judge(ctx context.Context, rows []store.OpenRow) ([]gateway.Par
 	for i, row := range rows {
 		judged[i] = gateway.PartnerRow{N: row.N, Result: gateway.RowRepeated}
 		if !row.Repeated {
-			judged[i] = r.verdict(row, named[row.Key], now)
+			judged[i] = r.verdict(row, named[row.N], now)
 		}
 	}
 	return judged, err
 }
 
 // verdict is what a row is whose key these events have: the one that says most
-// decides. Events of the range were matched before, so that a match came in
-// outside of it.
+// decides. Events of the range were matched before, but for those that got their
+// delivery since.
 func (r *runner) verdict(row store.OpenRow, events []store.NamedEvent, made map[gateway.DeliveryID]store.DeliveryNow) gateway.PartnerRow {
 	judged := gateway.PartnerRow{N: row.N, Result: gateway.RowUnknown, Reason: gateway.ReasonNoEvent}
 	for _, e := range events {
-		_, delivered := made[gateway.DeriveDeliveryID(e.ID, r.run.EndpointID)]
+		d, delivered := made[gateway.DeriveDeliveryID(e.ID, r.run.EndpointID)]
 		reason := gateway.ReasonOtherEndpoint
 		switch {
 		case r.run.WithType && e.Type != row.Type:
 			reason = gateway.ReasonOtherType
 		case delivered:
-			return gateway.PartnerRow{N: row.N, Result: gateway.RowMatched, Reason: gateway.ReasonOutside, EventID: &e.ID}
+			return gateway.PartnerRow{N: row.N, Result: gateway.RowMatched, Reason: r.ofMatch(e.ID, d), EventID: &e.ID}
 		}
 		if judged.Reason != gateway.ReasonOtherEndpoint {
 			judged.Reason, judged.EventID = reason, &e.ID
 		}
 	}
 	return judged
+}
+
+// ofMatch is what there is to say of a match that was found by its row.
+func (r *runner) ofMatch(id gateway.EventID, d store.DeliveryNow) gateway.RowReason {
+	from, until := gateway.FirstIDAt[gateway.EventID](r.run.Since), gateway.FirstIDAt[gateway.EventID](r.run.Until)
+	if id.Compare(from) < 0 || id.Compare(until) >= 0 {
+		return gateway.ReasonOutside
+	}
+	return unlessConfirmed(d)
 }

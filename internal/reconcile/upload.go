@@ -89,8 +89,12 @@ type uploader struct {
 
 	r    gateway.Reconciliation
 	part store.UploadedPart
-	// rows and faulty are how many there were so far.
+	// bytes is how much text the part holds.
+	bytes int
+	// rows and faulty are how many there were so far, and firstFault is the first
+	// that is faulty.
 	rows, faulty int
+	firstFault   *rowError
 	// since is when the part was begun.
 	since time.Time
 }
@@ -105,18 +109,22 @@ func (u *uploader) take(ctx context.Context, row gateway.PartnerRow, err error) 
 		return err
 	default:
 		u.rows++
+		u.bytes += len(row.Key) + len(row.Type)
 		u.part.Rows, u.part.Last = append(u.part.Rows, row), row.N
 	}
 	if u.rows+u.faulty > u.maxRows {
 		return &ListError{Why: fmt.Sprintf("The list has more than %d rows: split it.", u.maxRows), TooLarge: true}
 	}
-	if len(u.part.Rows) < partRows && u.Clock.Now().Sub(u.since) < partTime {
+	if len(u.part.Rows) < partRows && u.bytes < partBytes && u.Clock.Now().Sub(u.since) < partTime {
 		return nil
 	}
 	return u.store(ctx)
 }
 
 func (u *uploader) addFault(faulty *rowError) {
+	if u.firstFault == nil {
+		u.firstFault = faulty
+	}
 	u.part.Faulty++
 	u.part.Last = faulty.n
 	if u.faulty++; u.faulty <= gateway.MaxKeptFaults {
@@ -134,7 +142,7 @@ func (u *uploader) store(ctx context.Context) error {
 		return err
 	})
 	u.part = store.UploadedPart{Rows: u.part.Rows[:0], Last: u.part.Last}
-	u.since = u.Clock.Now()
+	u.bytes, u.since = 0, u.Clock.Now()
 	return err
 }
 
@@ -147,7 +155,7 @@ func (u *uploader) end(ctx context.Context) error {
 	}
 	switch {
 	case u.rows == 0 && u.faulty > 0:
-		return listFault("None of its %d rows could be read: is it the right column?", u.faulty)
+		return listFault("None of its %d rows could be read: is it the right column? The one in line %d %s.", u.faulty, u.firstFault.n, u.firstFault.why)
 	case u.rows == 0:
 		return listFault("The list has no rows.")
 	}

@@ -76,6 +76,9 @@ func TestReconcilePages(t *testing.T) {
 	p.wantText("h1", "july.csv")
 	p.wantText("h1 .badge", "Done")
 	p.wantText("main .lede", "3 rows by event id")
+	if text := p.Find("#progress").Text(); strings.Contains(text, "were not kept") {
+		t.Errorf("an hour ago is beyond what is kept: %s", text)
+	}
 	for i, want := range []string{"Matched1", "Missing at the partner2", "Unknown to us1", "Repeated1"} {
 		if got := strings.Join(strings.Fields(p.Find("#numbers .stat").Eq(i).Text()), ""); !strings.HasPrefix(got, strings.ReplaceAll(want, " ", "")) {
 			t.Errorf("number %d: %s, want %s", i, got, want)
@@ -141,10 +144,12 @@ func TestAPastedListIsCompared(t *testing.T) {
 	endpoint := text(n.must(200, http.MethodGet, "/endpoints/e", nil), "id")
 	fields := listForm(endpoint)
 	fields["match"], fields["pasted"] = "subject", "s1\ns2\n"
+	fields["since"] = time.Now().UTC().AddDate(0, 0, -40).Format("2006-01-02T15:04")
 	p := w.compared(w.uploadForm(fields, "", ""))
 	p.wantText("h1", "List of ERP sync")
 	p.wantText("#numbers", "Unknown to us")
 	p.wantText("#progress", "1 event of ours has no subject")
+	p.wantText("#progress", "were not kept any more: what the partner lists of them is unknown here.")
 	if rows := w.get(p.path + "?show=unknown").Find("#rows tbody tr").Length(); rows != 2 {
 		t.Errorf("%d rows are unknown, want both", rows)
 	}
@@ -177,6 +182,9 @@ func TestAComparisonsFormIsChecked(t *testing.T) {
 	}
 	p := w.uploadForm(listForm(endpoint), "a.ndjson", "[1,\n2]")
 	w.get(p.location).wantText("#fault", "The list is one JSON array")
+	if row := w.get(w.home + "/reconcile").Find("#reconciliations tbody tr").Text(); !strings.Contains(row, "–") || strings.Contains(row, "missing") {
+		t.Errorf("a list that could not be read has numbers: %s", row)
+	}
 }
 
 func TestMembersLookAndChangeNothing(t *testing.T) {

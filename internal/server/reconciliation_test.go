@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // compareAll compares until a reconciliation has ended.
@@ -207,5 +209,32 @@ func TestAListThatCannotBeRead(t *testing.T) {
 	all := entries(n.must(200, http.MethodGet, "/reconciliations", nil))
 	if len(all) != 1 || all[0]["state"] != "failed" || all[0]["fault"] != why || all[0]["finished_at"] == nil {
 		t.Errorf("%v", all)
+	}
+}
+
+// A list whose rows are gone does not look like one in which nothing was found.
+func TestRowsThatAreGoneAreToldAsGone(t *testing.T) {
+	t.Parallel()
+	n := newBundle(t).newTenant(t)
+	n.must(201, http.MethodPost, "/endpoints", `{"url":"`+somewhere+`","uid":"e"}`)
+	o := n.compareAll(n.uploaded("endpoint=e&match=key&header=false", "text/csv", "a\nb\n"))
+	path := "/reconciliations/" + text(o, "id")
+	err := n.store.InTx(t.Context(), func(tx store.Tx) error {
+		for more := true; more; {
+			var err error
+			if more, err = tx.EmptyReconciliation(t.Context(), time.Now().Add(time.Hour), 100); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.refused(410, "expired", http.MethodGet, path+"/rows?result=unknown", nil)
+	n.refused(410, "expired", http.MethodGet, path+"/report", nil)
+	n.refused(409, "state_changed", http.MethodPost, path+"/redeliver", nil)
+	if o = n.must(200, http.MethodGet, path, nil); o["unknown"] != 2.0 || o["emptied_at"] == nil {
+		t.Errorf("%v; want the numbers", o)
 	}
 }

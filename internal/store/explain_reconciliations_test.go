@@ -67,6 +67,9 @@ func (x *explained) reconciliations() []call {
 		only("deliveries now", func(ctx context.Context) (map[gateway.DeliveryID]store.DeliveryNow, error) {
 			return x.DeliveriesNow(ctx, account, []gateway.DeliveryID{x.delivery.ID, gateway.DeliveryID(x.b.clock.NewID())})
 		}),
+		only("sendable events", func(ctx context.Context) (map[gateway.EventID]bool, error) {
+			return x.SendableEvents(ctx, account, []gateway.EventID{x.event.ID, gateway.EventID(x.b.clock.NewID())})
+		}),
 		only("listed", func(ctx context.Context) (map[gateway.RowHash]bool, error) {
 			return x.Listed(ctx, account, id, []gateway.RowHash{{1}, {2}})
 		}),
@@ -103,8 +106,8 @@ func (x *explained) reconciliations() []call {
 func (x *explained) named(by gateway.MatchBy, text string) call {
 	r := x.reconciled.Reconciliation
 	r.MatchBy = by
-	return only("events named by "+string(by), func(ctx context.Context) (map[string][]store.NamedEvent, error) {
-		return x.EventsNamed(ctx, x.owner.ID, r, []string{text, "nobody's"})
+	return only("events named by "+string(by), func(ctx context.Context) (map[int][]store.NamedEvent, error) {
+		return x.EventsNamed(ctx, x.owner.ID, r, []store.OpenRow{{N: 1, Key: text}, {N: 2, Key: "nobody's"}})
 	})
 }
 

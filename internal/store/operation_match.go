@@ -191,3 +191,33 @@ func (s *Store) KnownDeliveries(ctx context.Context, account gateway.AccountID, 
 	})
 	return known, wrap("look for deliveries", err)
 }
+
+// SendableEvents tells which of an account's events can be sent to an endpoint
+// that never got them: they are still there with their payload, and were decided
+// to go somewhere, or would have been if somebody had asked. Account and status
+// are compared where they are read, so that each is looked up in the primary key.
+func (s *Store) SendableEvents(ctx context.Context, account gateway.AccountID, ids []gateway.EventID) (map[gateway.EventID]bool, error) {
+	sendable := make(map[gateway.EventID]bool, len(ids))
+	if len(ids) == 0 {
+		return sendable, nil
+	}
+	low, high := idRange(ids)
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, account_id, status IN ('processed', 'no_endpoints') AND payload_deleted_at IS NULL
+		FROM events
+		WHERE id = ANY ($1)
+		  AND id BETWEEN $2 AND $3`, ids, low, high)
+	if err != nil {
+		return nil, wrap("look for events to send", err)
+	}
+	var id gateway.EventID
+	var owner gateway.AccountID
+	var ok bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &ok}, func() error {
+		if ok && owner == account {
+			sendable[id] = true
+		}
+		return nil
+	})
+	return sendable, wrap("look for events to send", err)
+}

@@ -217,6 +217,23 @@ func TestInsertMissingAtOnce(t *testing.T) {
 	}
 }
 
+// What is not decided, and what has no payload, is not sent to who never got it.
+func TestSendableEvents(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	events := []gateway.EventID{b.unwanted(t), b.unwanted(t), b.unwanted(t), b.unwanted(t), {1}}
+	b.exec(t, 1, `UPDATE events SET status = 'processed' WHERE id = $1`, events[1])
+	b.exec(t, 1, `UPDATE events SET status = 'accepted' WHERE id = $1`, events[2])
+	b.exec(t, 1, `UPDATE events SET payload_deleted_at = now() WHERE id = $1`, events[3])
+	sendable, err := b.SendableEvents(t.Context(), b.account, events)
+	if err != nil || len(sendable) != 2 || !sendable[events[0]] || !sendable[events[1]] {
+		t.Errorf("%v, %v; want the first two", sendable, err)
+	}
+	if sendable, err := b.SendableEvents(t.Context(), b.newAccount(t, "other"), events); err != nil || len(sendable) != 0 {
+		t.Errorf("another account may send %v, %v", sendable, err)
+	}
+}
+
 func TestReopenEventsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

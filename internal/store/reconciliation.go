@@ -34,8 +34,9 @@ const theReconciliation = `(SELECT id FROM reconciliations WHERE id = $1 AND acc
 //
 // The promise: no account has more than gateway.MaxOpenReconciliations that have
 // not ended, and more than gateway.MaxKeptReconciliations whose rows are kept,
-// however many are made at once: one is made after the other, under the
-// account's lock. One too many is gateway.ErrLimitReached.
+// and begins none once gateway.MaxKeptReconciledRows are stored, also of those
+// that were deleted just now, however many are made at once: one is made after
+// the other, under the account's lock. One too many is gateway.ErrLimitReached.
 func (t Tx) CreateReconciliation(ctx context.Context, account gateway.AccountID, r gateway.Reconciliation, lease time.Duration) (gateway.Reconciliation, error) {
 	if err := t.lockAccount(ctx, account); err != nil {
 		return r, err
@@ -46,10 +47,10 @@ func (t Tx) CreateReconciliation(ctx context.Context, account gateway.AccountID,
 		       clock_timestamp() + @lease::interval, clock_timestamp() + @lease::interval
 		WHERE (
 			SELECT count(*) FILTER (WHERE state IN ('uploading', 'comparing')) < @most_open
-			   AND count(*) < @most_kept
+			   AND count(*) FILTER (WHERE deleted_at IS NULL) < @most_kept
+			   AND coalesce(sum(rows + missing), 0) < @most_rows
 			FROM reconciliations
 			WHERE account_id = @account
-			  AND deleted_at IS NULL
 			  AND emptied_at IS NULL
 		)
 		RETURNING `+reconciliationFields,
@@ -57,6 +58,7 @@ func (t Tx) CreateReconciliation(ctx context.Context, account gateway.AccountID,
 			"id": r.ID, "account": account, "endpoint": r.EndpointID, "name": r.Name, "since": r.Since, "until": r.Until,
 			"by": string(r.MatchBy), "typed": r.WithType, "actor": string(r.Actor), "low": gateway.FirstIDAt[gateway.EventID](r.Since),
 			"lease": lease, "most_open": gateway.MaxOpenReconciliations, "most_kept": gateway.MaxKeptReconciliations,
+			"most_rows": gateway.MaxKeptReconciledRows,
 		})
 	if err != nil {
 		return r, wrap("create reconciliation", err)

@@ -71,6 +71,8 @@ type DeliveryNow struct {
 	Attempts int
 	// Confirmed tells that its fact was, and is not sent again by itself.
 	Confirmed bool
+	// FailedOver tells that it failed, and the next of the chain has got it.
+	FailedOver bool
 }
 
 // DeliveriesNow reads how those of the deliveries stand that were ever made. The
@@ -84,7 +86,8 @@ func (s *Store) DeliveriesNow(ctx context.Context, account gateway.AccountID, id
 	low, high := idRange(ids)
 	rows, err := s.pool.Query(ctx, `
 		SELECT d.id, d.account_id, `+shownStatus+`, d.attempts,
-		       EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done')
+		       EXISTS (SELECT FROM claims c WHERE c.id = d.claim_id AND c.state = 'done'),
+		       d.status = 'failed' AND d.failover_to IS NOT NULL
 		FROM deliveries d
 		JOIN endpoints p
 		  ON p.id = d.endpoint_id
@@ -96,7 +99,7 @@ func (s *Store) DeliveriesNow(ctx context.Context, account gateway.AccountID, id
 	var id gateway.DeliveryID
 	var owner gateway.AccountID
 	var d DeliveryNow
-	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &d.Status, &d.Attempts, &d.Confirmed}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &d.Status, &d.Attempts, &d.Confirmed, &d.FailedOver}, func() error {
 		if owner == account {
 			now[id] = d
 		}
@@ -144,30 +147,41 @@ type Match struct {
 }
 
 // MatchRows notes for each event the first row that lists it, and returns how
-// many rows it noted: one that another event has keeps that.
+// many rows are matched by that: one that another event has keeps that, unless it
+// was never confirmed and this one was. Rows are found one by one and written by
+// where they lie: lists come in at once, and a planner that has not seen this one
+// yet would read all of it each time.
 //
-// The promise: a row is judged once.
+// The promise: a row is judged and counted once.
 func (t Tx) MatchRows(ctx context.Context, account gateway.AccountID, id gateway.ReconciliationID, matches map[gateway.RowHash]Match) (int, error) {
 	hashes, events, reasons := make([][]byte, 0, len(matches)), make([]gateway.EventID, 0, len(matches)), make([]string, 0, len(matches))
 	for hash, m := range matches {
 		hashes, events, reasons = append(hashes, hash[:]), append(events, m.EventID), append(reasons, string(m.Reason))
 	}
-	tag, err := t.tx.Exec(ctx, `
-		UPDATE reconciliation_rows r
-		SET result = 'matched', reason = f.reason, event_id = f.event_id
-		FROM (
-			SELECT u.event_id, u.reason, (
-				SELECT min(l.n)
-				FROM reconciliation_rows l
-				WHERE l.reconciliation_id = `+theReconciliation+`
-				  AND l.hash = u.hash
-			) AS n
-			FROM unnest($3::bytea[], $4::uuid[], $5::text[]) AS u (hash, event_id, reason)
-		) f
-		WHERE r.reconciliation_id = `+theReconciliation+`
-		  AND r.n = f.n
-		  AND r.result IS NULL`, id, account, hashes, events, reasons)
-	return int(tag.RowsAffected()), wrap("note matches", err)
+	matched := 0
+	err := t.tx.QueryRow(ctx, `
+		WITH noted AS (
+			UPDATE reconciliation_rows r
+			SET result = 'matched', reason = f.reason, event_id = f.event_id
+			FROM (
+				SELECT u.event_id, u.reason, l.place, l.result IS NULL AS first
+				FROM unnest($3::bytea[], $4::uuid[], $5::text[]) AS u (hash, event_id, reason)
+				CROSS JOIN LATERAL (
+					SELECT ctid AS place, result
+					FROM reconciliation_rows
+					WHERE reconciliation_id = `+theReconciliation+`
+					  AND hash = u.hash
+					ORDER BY hash, n
+					LIMIT 1
+				) l
+			) f
+			WHERE r.ctid = f.place
+			  AND (r.result IS NULL OR r.reason = 'unconfirmed' AND f.reason = '')
+			RETURNING f.first
+		)
+		SELECT count(*) FILTER (WHERE first)
+		FROM noted`, id, account, hashes, events, reasons).Scan(&matched)
+	return matched, wrap("note matches", err)
 }
 
 // AddMissing notes what the partner does not list.

@@ -11,9 +11,10 @@ import (
 )
 
 // EmptyReconciliation deletes some rows of one reconciliation that was deleted,
-// or made before a time, at most limit of each kind a call. When none are left,
-// one that was deleted goes with them; of the others the numbers are kept. It
-// tells whether there was one. One that another node empties is left alone.
+// made before a time, or ended before its list had been read, at most limit of
+// each kind a call. When none are left, one that was deleted goes with them; of
+// the others the numbers are kept. It tells whether there was one. One that
+// another node empties is left alone.
 func (t Tx) EmptyReconciliation(ctx context.Context, before time.Time, limit int) (bool, error) {
 	var id gateway.ReconciliationID
 	err := t.tx.QueryRow(ctx, `
@@ -32,10 +33,21 @@ func (t Tx) EmptyReconciliation(ctx context.Context, before time.Time, limit int
 			ORDER BY created_at
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED
+		), unread AS (
+			SELECT id
+			FROM reconciliations
+			WHERE finished_at IS NOT NULL
+			  AND uploaded_at IS NULL
+			  AND emptied_at IS NULL
+			ORDER BY finished_at
+			LIMIT 1
+			FOR UPDATE SKIP LOCKED
 		)
 		SELECT id FROM deleted
 		UNION ALL
 		SELECT id FROM old
+		UNION ALL
+		SELECT id FROM unread
 		LIMIT 1`, before).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil

@@ -188,15 +188,16 @@ func TestWhatWasFoundIsListedInParts(t *testing.T) {
 	}
 }
 
-// What was deleted goes wholly, and of what is old the numbers stay; several
-// nodes at once do it once.
+// What was deleted goes wholly, and of what is old, or was never read to its end,
+// the numbers stay; several nodes at once do it once.
 func TestRowsOfOldReconciliationsGo(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	endpoint := b.newEndpoint(t).ID
-	deleted, old, young := b.compared(t, endpoint), b.compared(t, endpoint), b.compared(t, endpoint)
+	deleted, old, young, unread := b.compared(t, endpoint), b.compared(t, endpoint), b.compared(t, endpoint), b.compared(t, endpoint)
 	b.in(t, func(tx store.Tx) error { return tx.DeleteReconciliation(t.Context(), b.account, deleted.ID) })
 	b.exec(t, 1, `UPDATE reconciliations SET created_at = now() - interval '40 days' WHERE id = $1`, old.ID)
+	b.exec(t, 1, `UPDATE reconciliations SET state = 'failed', finished_at = now(), uploaded_at = NULL WHERE id = $1`, unread.ID)
 	before := b.clock.Now().AddDate(0, 0, -30)
 	pgtest.AtOnce(4, func(int) {
 		for more := true; more; {
@@ -210,19 +211,46 @@ func TestRowsOfOldReconciliationsGo(t *testing.T) {
 			}
 		}
 	})
-	if n := b.count(t, `SELECT count(*) FROM reconciliations`); n != 2 {
-		t.Errorf("%d are left, want the old and the young one", n)
+	if n := b.count(t, `SELECT count(*) FROM reconciliations`); n != 3 {
+		t.Errorf("%d are left, want the old, the young and the unread one", n)
 	}
 	for table, want := range map[string]int{"reconciliation_rows": 3, "reconciliation_missing": 1, "reconciliation_faults": 1} {
 		if n := b.count(t, `SELECT count(*) FROM `+table); n != want {
 			t.Errorf("%d of %s are left, want the young one's %d", n, table, want)
 		}
 	}
-	r, err := b.Reconciliation(t.Context(), b.account, old.ID)
-	if err != nil || r.EmptiedAt == nil || r.Rows != 3 {
-		t.Errorf("the old one: %+v, %v; want its numbers", r, err)
+	for _, id := range []gateway.ReconciliationID{old.ID, unread.ID} {
+		if r, err := b.Reconciliation(t.Context(), b.account, id); err != nil || r.EmptiedAt == nil || r.Rows != 3 {
+			t.Errorf("the old or unread one: %+v, %v; want its numbers", r, err)
+		}
 	}
 	if r, err := b.Reconciliation(t.Context(), b.account, young.ID); err != nil || r.EmptiedAt != nil {
 		t.Errorf("the young one: %+v, %v", r, err)
+	}
+}
+
+// A row is matched once, by whichever of its events was confirmed.
+func TestARowIsMatchedOnceByAConfirmedEvent(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	run := b.compared(t, b.newEndpoint(t).ID)
+	for i, step := range []struct {
+		reason  gateway.RowReason
+		matched int
+		want    byte
+	}{{gateway.ReasonUnconfirmed, 1, 1}, {gateway.ReasonUnconfirmed, 0, 1}, {"", 0, 3}, {"", 0, 3}, {gateway.ReasonUnconfirmed, 0, 3}} {
+		b.in(t, func(tx store.Tx) error {
+			n, err := tx.MatchRows(t.Context(), b.account, run.ID, map[gateway.RowHash]store.Match{
+				gateway.HashRow("open", ""): {EventID: gateway.EventID{byte(i + 1)}, Reason: step.reason}, gateway.HashRow("nobody's", ""): {},
+			})
+			if n != step.matched {
+				t.Errorf("step %d matched %d, want %d", i, n, step.matched)
+			}
+			return err
+		})
+		rows, err := b.PartnerRows(t.Context(), b.account, run.ID, gateway.RowMatched, 2, 9)
+		if err != nil || len(rows) != 1 || *rows[0].EventID != (gateway.EventID{step.want}) {
+			t.Errorf("step %d: %v, %v; want event %d", i, rows, err, step.want)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func (s *Store) OpenRows(ctx context.Context, account gateway.AccountID, run Rec
 }
 
 // JudgeRows notes what the comparison found of rows, and returns how many of
-// these were not judged before.
+// these were not judged before. They are found and written as MatchRows does.
 //
 // The promise: a row is judged once.
 func (t Tx) JudgeRows(ctx context.Context, account gateway.AccountID, id gateway.ReconciliationID, judged []gateway.PartnerRow) (int, error) {
@@ -59,10 +59,19 @@ func (t Tx) JudgeRows(ctx context.Context, account gateway.AccountID, id gateway
 	}
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE reconciliation_rows r
-		SET result = u.result, reason = u.reason, event_id = u.event_id
-		FROM unnest($3::bigint[], $4::text[], $5::text[], $6::uuid[]) AS u (n, result, reason, event_id)
-		WHERE r.reconciliation_id = `+theReconciliation+`
-		  AND r.n = u.n
+		SET result = f.result, reason = f.reason, event_id = f.event_id
+		FROM (
+			SELECT u.result, u.reason, u.event_id, l.place
+			FROM unnest($3::bigint[], $4::text[], $5::text[], $6::uuid[]) AS u (n, result, reason, event_id)
+			CROSS JOIN LATERAL (
+				SELECT ctid AS place
+				FROM reconciliation_rows
+				WHERE reconciliation_id = `+theReconciliation+`
+				  AND n = u.n
+				LIMIT 1
+			) l
+		) f
+		WHERE r.ctid = f.place
 		  AND r.result IS NULL`, id, account, ns, results, reasons, events)
 	return int(tag.RowsAffected()), wrap("judge rows", err)
 }
@@ -73,34 +82,39 @@ type NamedEvent struct {
 	Type string
 }
 
-// maxOfSubject is how many events of one subject are looked at, the newest.
-const maxOfSubject = 20
+const (
+	// maxOfSubject is how many events of one subject are looked at, the newest.
+	maxOfSubject = 20
+	// lookedForType is how many of a subject are gone through for those of a type.
+	lookedForType = 1000
+)
 
-// EventsNamed finds the account's events that these texts name, by the text.
-// What came in after the reconciliation was made is left out.
-func (s *Store) EventsNamed(ctx context.Context, account gateway.AccountID, r gateway.Reconciliation, texts []string) (map[string][]NamedEvent, error) {
-	if len(texts) == 0 {
+// EventsNamed finds the account's events that these rows name, by the rows'
+// numbers. What came in after the reconciliation was made is left out.
+func (s *Store) EventsNamed(ctx context.Context, account gateway.AccountID, r gateway.Reconciliation, rows []OpenRow) (map[int][]NamedEvent, error) {
+	if len(rows) == 0 {
 		return nil, nil
 	}
 	switch r.MatchBy {
 	case gateway.MatchByKey:
-		return s.eventsOfKeys(ctx, account, texts)
+		return s.eventsOfKeys(ctx, account, rows)
 	case gateway.MatchBySubject:
-		return s.eventsOfSubjects(ctx, account, gateway.FirstIDAt[gateway.EventID](r.CreatedAt.Add(clockSlack)), texts)
+		return s.eventsOfSubjects(ctx, account, r, rows)
 	case gateway.MatchByEvent:
 	}
-	ids := map[gateway.EventID][]string{}
-	for _, text := range texts {
-		if id, err := gateway.ParseID[gateway.EventID](text); err == nil {
-			ids[id] = append(ids[id], text)
+	ids := map[gateway.EventID][]int{}
+	for _, row := range rows {
+		if id, err := gateway.ParseID[gateway.EventID](row.Key); err == nil {
+			ids[id] = append(ids[id], row.N)
 		}
 	}
 	return s.eventsOfIDs(ctx, account, ids)
 }
 
-// eventsOfIDs reads events, by the texts that led to them.
-func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids map[gateway.EventID][]string) (map[string][]NamedEvent, error) {
-	found := map[string][]NamedEvent{}
+// eventsOfIDs reads events, by the rows that led to them. The account is compared
+// where they are read, so that each is looked up in the primary key.
+func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids map[gateway.EventID][]int) (map[int][]NamedEvent, error) {
+	found := map[int][]NamedEvent{}
 	if len(ids) == 0 {
 		return found, nil
 	}
@@ -110,18 +124,21 @@ func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids 
 	}
 	low, high := idRange(all)
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, type
+		SELECT id, account_id, type
 		FROM events
 		WHERE id = ANY ($1)
-		  AND id BETWEEN $2 AND $3
-		  AND account_id = $4`, all, low, high, account)
+		  AND id BETWEEN $2 AND $3`, all, low, high)
 	if err != nil {
 		return nil, wrap("look for events by id", err)
 	}
 	var e NamedEvent
-	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.Type}, func() error {
-		for _, text := range ids[e.ID] {
-			found[text] = append(found[text], e)
+	var owner gateway.AccountID
+	_, err = pgx.ForEachRow(rows, []any{&e.ID, &owner, &e.Type}, func() error {
+		if owner != account {
+			return nil
+		}
+		for _, n := range ids[e.ID] {
+			found[n] = append(found[n], e)
 		}
 		return nil
 	})
@@ -130,26 +147,26 @@ func (s *Store) eventsOfIDs(ctx context.Context, account gateway.AccountID, ids 
 
 // eventsOfKeys finds events by the hashes of their keys; each source may have
 // accepted one.
-func (s *Store) eventsOfKeys(ctx context.Context, account gateway.AccountID, keys []string) (map[string][]NamedEvent, error) {
-	hashes := make([][]byte, len(keys))
-	for i, key := range keys {
-		sum := sha256.Sum256([]byte(key))
-		hashes[i] = sum[:]
+func (s *Store) eventsOfKeys(ctx context.Context, account gateway.AccountID, named []OpenRow) (map[int][]NamedEvent, error) {
+	numbers, hashes := make([]int, len(named)), make([][]byte, len(named))
+	for i, row := range named {
+		sum := sha256.Sum256([]byte(row.Key))
+		numbers[i], hashes[i] = row.N, sum[:]
 	}
 	rows, err := s.pool.Query(ctx, `
 		SELECT u.n, k.event_id
-		FROM unnest($2::bytea[]) WITH ORDINALITY AS u (hash, n)
+		FROM unnest($2::bigint[], $3::bytea[]) AS u (n, hash)
 		JOIN event_keys k
 		  ON k.account_id = $1
-		 AND k.key_hash = u.hash`, account, hashes)
+		 AND k.key_hash = u.hash`, account, numbers, hashes)
 	if err != nil {
 		return nil, wrap("look for events by key", err)
 	}
-	ids := map[gateway.EventID][]string{}
+	ids := map[gateway.EventID][]int{}
 	var n int
 	var id gateway.EventID
 	_, err = pgx.ForEachRow(rows, []any{&n, &id}, func() error {
-		ids[id] = append(ids[id], keys[n-1])
+		ids[id] = append(ids[id], n)
 		return nil
 	})
 	if err != nil {
@@ -158,28 +175,51 @@ func (s *Store) eventsOfKeys(ctx context.Context, account gateway.AccountID, key
 	return s.eventsOfIDs(ctx, account, ids)
 }
 
-// eventsOfSubjects finds the newest events of subjects before an id.
-func (s *Store) eventsOfSubjects(ctx context.Context, account gateway.AccountID, before gateway.EventID, subjects []string) (map[string][]NamedEvent, error) {
+// eventsOfSubjects finds the newest events of subjects. Where types are compared,
+// those of the row's type come first: a subject of which much is told has newer
+// ones of others.
+func (s *Store) eventsOfSubjects(ctx context.Context, account gateway.AccountID, r gateway.Reconciliation, named []OpenRow) (map[int][]NamedEvent, error) {
+	numbers, subjects, types := make([]int, len(named)), make([]string, len(named)), make([]string, len(named))
+	for i, row := range named {
+		numbers[i], subjects[i], types[i] = row.N, row.Key, row.Type
+	}
+	ofType := 0
+	if r.WithType {
+		ofType = lookedForType
+	}
 	rows, err := s.pool.Query(ctx, `
 		SELECT u.n, e.id, e.type
-		FROM unnest($2::text[]) WITH ORDINALITY AS u (subject, n)
+		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS u (n, subject, type)
 		CROSS JOIN LATERAL (
-			SELECT id, type
+			(SELECT id, type
+			FROM (
+				SELECT id, type
+				FROM events
+				WHERE account_id = $1
+				  AND subject = u.subject
+				  AND id < $5
+				ORDER BY id DESC
+				LIMIT $6
+			) newest
+			WHERE type = u.type
+			LIMIT $7)
+			UNION ALL
+			(SELECT id, type
 			FROM events
 			WHERE account_id = $1
 			  AND subject = u.subject
-			  AND id < $3
+			  AND id < $5
 			ORDER BY id DESC
-			LIMIT $4
-		) e`, account, subjects, before, maxOfSubject)
+			LIMIT $7)
+		) e`, account, numbers, subjects, types, gateway.FirstIDAt[gateway.EventID](r.CreatedAt.Add(clockSlack)), ofType, maxOfSubject)
 	if err != nil {
 		return nil, wrap("look for events by subject", err)
 	}
-	found := map[string][]NamedEvent{}
+	found := map[int][]NamedEvent{}
 	var n int
 	var e NamedEvent
 	_, err = pgx.ForEachRow(rows, []any{&n, &e.ID, &e.Type}, func() error {
-		found[subjects[n-1]] = append(found[subjects[n-1]], e)
+		found[n] = append(found[n], e)
 		return nil
 	})
 	return found, wrap("look for events by subject", err)

@@ -62,6 +62,7 @@ var looks = map[string]look{
 	"uploading":     {"info", "quarter", "Uploading"},
 	"comparing":     {"info", "half", "Comparing"},
 	"never_created": {"warn", "ring", "Never created"},
+	"failed_over":   {"warn", "diamond", "Failed over"},
 	"open":          {"info", "half", "Still open"},
 
 	// Secrets and keys.

@@ -271,7 +271,7 @@ func (v Operation) notes() []string {
 	// A slow endpoint of several does not hold up the others: more wait there.
 	add(opening && o.Filter.Endpoint == nil, "They wait behind what comes in: the rest follows as they go out.")
 	add(v.Held != "", "The endpoint is "+v.Held+": what was opened is held, and goes out when somebody resumes it.")
-	add(o.Failed > 0, component.Plural(o.Failed, w.one+" was", w.many+" were")+" skipped: the payload or the endpoint was deleted, or the attempts are used up.")
+	add(o.Failed > 0, component.Plural(o.Failed, w.one+" was", w.many+" were")+" skipped: the payload, the endpoint or the comparison was deleted, or the attempts are used up.")
 	add(v.gone() > 0, component.Plural(v.gone(), w.one+" was", w.many+" were")+" taken care of by somebody else meanwhile.")
 	stopped := "Stopped"
 	if v.StoppedBy != "" {

@@ -49,6 +49,14 @@ func (r ReconciliationRow) Called() string {
 	return "List of " + r.Endpoint
 }
 
+// number is one of what was found; nothing was, as long as the list is read.
+func (r ReconciliationRow) number(n int) string {
+	if r.UploadedAt == nil {
+		return "–"
+	}
+	return component.Number(n)
+}
+
 // about says what was compared.
 func (r ReconciliationRow) about(now time.Time) string {
 	return r.Endpoint + ", " + ClockText(r.Since, now) + " to " + ClockText(r.Until, now)
@@ -82,6 +90,8 @@ type Reconciliation struct {
 	List, New, Redeliver, Stop, Delete, Report string
 	// EndpointHref is empty for one that was deleted.
 	EndpointHref string
+	// KeptFrom is from when on events were still kept when it was made.
+	KeptFrom time.Time
 	// Tabs are the kinds of what was found, Shown the current one.
 	Tabs  []component.Choice
 	Shown gateway.RowResult
@@ -201,6 +211,9 @@ func numberTone(n int) component.Tone {
 func (v Reconciliation) notes() []string {
 	var lines []string
 	r := v.Reconciliation
+	if r.Since.Before(v.KeptFrom) {
+		lines = append(lines, "Events from before "+ClockText(v.KeptFrom, v.Now)+" were not kept any more: what the partner lists of them is unknown here.")
+	}
 	if r.Unnamed > 0 {
 		lines = append(lines, component.Plural(r.Unnamed, "event of ours has", "events of ours have")+" no "+matchWord(r.MatchBy, false)+" by which a partner could list them, and were not compared.")
 	}
@@ -208,7 +221,7 @@ func (v Reconciliation) notes() []string {
 		lines = append(lines, component.Plural(r.Faulty, "row of the list", "rows of the list")+" could not be read.")
 	}
 	if rest := r.Missing - r.Sendable; r.State == gateway.ReconciliationDone && rest > 0 && r.Sendable > 0 {
-		lines = append(lines, component.Number(rest)+" of the missing cannot be sent with the others: they are still open, not decided yet, confirmed as done, or have no payload any more.")
+		lines = append(lines, component.Number(rest)+" of the missing cannot be sent with the others: they are still open, not decided yet, gone to the failover endpoint, confirmed as done, or without a payload.")
 	}
 	return lines
 }
@@ -222,6 +235,7 @@ func (v Reconciliation) redeliverLabel() string {
 var reasonWords = map[gateway.RowReason]string{
 	gateway.ReasonNeverCreated:  "The endpoint asks for it, and no delivery was made.",
 	gateway.ReasonFailed:        "Its attempts are used up.",
+	gateway.ReasonFailedOver:    "It failed here, and went to the failover endpoint instead.",
 	gateway.ReasonSuppressed:    "The fact was confirmed by another event.",
 	gateway.ReasonOpen:          "It is on its way, or waits for its next attempt.",
 	gateway.ReasonHeld:          "It waits: the endpoint is not active.",

@@ -58,7 +58,7 @@ type reconciliationDetailView struct {
 // ReconciledRowView is one thing that was found.
 type ReconciledRowView struct {
 	Result      gateway.RowResult   `json:"result" enum:"missing,unknown,repeated,matched,faulty"`
-	Reason      gateway.RowReason   `json:"reason,omitempty" enum:"never_created,failed,suppressed,open,held,cancelled,expired,delivered,outside,unconfirmed,no_event,other_type,other_endpoint" doc:"Of what is missing, how we stand with it. Of a match, outside: it came in outside of the range; unconfirmed: the endpoint never confirmed it to us. Of what is unknown: there is no such event, it is of another type, or it was never made for the endpoint."`
+	Reason      gateway.RowReason   `json:"reason,omitempty" enum:"never_created,failed,failed_over,suppressed,open,held,cancelled,expired,delivered,outside,unconfirmed,no_event,other_type,other_endpoint" doc:"Of what is missing, how we stand with it. Of a match, outside: it came in outside of the range; unconfirmed: the endpoint never confirmed it to us. Of what is unknown: there is no such event, it is of another type, or it was never made for the endpoint."`
 	Line        *int                `json:"line,omitempty" doc:"Where it stands in the list."`
 	Key         string              `json:"key,omitempty"`
 	Type        string              `json:"type,omitempty"`
@@ -152,11 +152,20 @@ type reconciledRowsInput struct {
 	PageQuery
 
 	Result string `query:"result" default:"missing" enum:"missing,unknown,repeated,matched,faulty" doc:"What to list. Of what is faulty the first 100 are kept."`
-	Reason string `query:"reason" enum:"never_created,failed,suppressed,open,held,cancelled,expired,delivered" doc:"Of what is missing: only this reason."`
+	Reason string `query:"reason" enum:"never_created,failed,failed_over,suppressed,open,held,cancelled,expired,delivered" doc:"Of what is missing: only this reason."`
+}
+
+// findRows reads the one that a path names, whose rows are still there.
+func (a *API) findRows(ctx context.Context, who caller, in *ReconciliationPath) (gateway.Reconciliation, error) {
+	r, err := a.findReconciliation(ctx, who, in)
+	if err == nil && r.EmptiedAt != nil {
+		err = problem.New(problem.Expired, "The rows were deleted; the numbers are kept.")
+	}
+	return r, err
 }
 
 func (a *API) listReconciledRows(ctx context.Context, who caller, in *reconciledRowsInput) (*listReply[ReconciledRowView], error) {
-	r, err := a.findReconciliation(ctx, who, &in.ReconciliationPath)
+	r, err := a.findRows(ctx, who, &in.ReconciliationPath)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +251,7 @@ func viewFaultyRow(row gateway.FaultyRow) ReconciledRowView {
 }
 
 func (a *API) getReconciliationReport(ctx context.Context, who caller, in *ReconciliationPath) (*huma.StreamResponse, error) {
-	r, err := a.findReconciliation(ctx, who, in)
+	r, err := a.findRows(ctx, who, in)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ func (a *API) addReconciliationRoutes() {
 	registerUpload(a, route{
 		method: post, path: "/reconciliations", needs: gateway.PermOperate, status: 202, deadline: uploadDeadline,
 		id: "createReconciliation", tag: tagReconcile, summary: "Compare a partner's list",
-		about: "The body is the list: CSV or NDJSON, up to 1,000,000 rows and 256 MiB, compressed with gzip or not: `curl --data-binary @list.csv -H 'Content-Type: text/csv'`. It is read as it comes. Answers when it has been read; the comparison then goes on by itself. Rows that cannot be read are counted and told; 422 `list_unreadable`: none can be from there on.",
+		about: "The body is the list: CSV or NDJSON, up to 1,000,000 rows and 256 MiB, compressed with gzip or not: `curl --data-binary @list.csv -H 'Content-Type: text/csv'`. It is read as it comes. Answers when it has been read; the comparison then goes on by itself. Rows that cannot be read are counted and told; 422 `list_unreadable`: none can be from there on. 409 `limit_reached`: five are under way, or as many are kept as can be.",
 	}, a.createReconciliation)
 	register(a, route{
 		method: get, path: "/reconciliations", needs: read, status: 200,
@@ -20,12 +20,12 @@ func (a *API) addReconciliationRoutes() {
 	register(a, route{
 		method: get, path: "/reconciliations/{id}/rows", needs: read, status: 200,
 		id: "listReconciliationRows", tag: tagReconcile, summary: "List what was found",
-		about: "What is missing comes newest first, rows of the list in its order.",
+		about: "What is missing comes newest first, rows of the list in its order. 410 `expired`: the rows were deleted, when their retention ended or since the list could not be read.",
 	}, a.listReconciledRows)
 	register(a, route{
 		method: get, path: "/reconciliations/{id}/report", needs: read, status: 200,
 		id: "getReconciliationReport", tag: tagReconcile, summary: "Download what was found",
-		about: "All of it, as CSV.",
+		about: "All of it, as CSV. An apostrophe stands before a text that a spreadsheet would take for a formula. 410 `expired`: the rows were deleted.",
 	}, a.getReconciliationReport)
 	registerJSON(a, route{
 		method: post, path: "/reconciliations/{id}/redeliver", needs: gateway.PermOperate, status: 202, optional: true,

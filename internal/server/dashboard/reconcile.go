@@ -100,7 +100,7 @@ func showReconciliation(v *visit) error {
 	frame.Live = v.liveOfReconciliation(r.ID)
 	path := rows[0].Href
 	view := page.Reconciliation{
-		Frame: frame, ReconciliationRow: rows[0], Now: v.now(), Manages: v.operates(),
+		Frame: frame, ReconciliationRow: rows[0], Now: v.now(), Manages: v.operates(), KeptFrom: r.CreatedAt.Add(-v.d.Retention),
 		List: v.at("reconcile"), Redeliver: path + "/redeliver", Stop: path + "/stop", Delete: path + "/delete", Report: path + "/report",
 	}
 	if v.operates() {

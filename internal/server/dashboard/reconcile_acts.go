@@ -20,6 +20,9 @@ func downloadReport(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if r.EmptiedAt != nil {
+		return gateway.ErrExpired
+	}
 	h := v.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="`+r.ID.String()+`.csv"`)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -190,8 +189,9 @@ func createReconciliation(v *visit) error {
 }
 
 // tooManyCompared is told who begins one comparison too many.
-var tooManyCompared = "Not started: " + strconv.Itoa(gateway.MaxOpenReconciliations) + " comparisons can be under way at once, and the rows of " +
-	strconv.Itoa(gateway.MaxKeptReconciliations) + " are kept. Wait until one has ended, or delete some."
+var tooManyCompared = "Not started: " + component.Number(gateway.MaxOpenReconciliations) + " comparisons can be under way at once, and " +
+	component.Number(gateway.MaxKeptReconciliations) + " of them or " + component.Number(gateway.MaxKeptReconciledRows) +
+	" of their rows are kept. Wait until one has ended, or delete some: their rows are gone some minutes later."
 
 // reconcileAgain shows the form with what is wrong in it.
 func (v *visit) reconcileAgain(s sentList) error {

@@ -208,8 +208,8 @@ func (x *explained) singleFire() []call {
 		inTx("repair turns", func(ctx context.Context, tx store.Tx) (store.TurnCursor, error) {
 			return tx.RepairTurns(ctx, store.TurnCursor{}, 100)
 		}),
-		inTx("head of a chain", func(ctx context.Context, tx store.Tx) (gateway.EndpointID, error) {
-			return tx.HeadOf(ctx, account, x.event.ID, x.endpoint)
+		inTx("heads of chains", func(ctx context.Context, tx store.Tx) (map[gateway.EventID]gateway.EndpointID, error) {
+			return tx.HeadsOf(ctx, account, x.endpoint, []gateway.EventID{x.event.ID})
 		}),
 		only("deliveries of a claim", func(ctx context.Context) ([]gateway.Delivery, error) {
 			id := gateway.ClaimID(x.b.clock.NewID())

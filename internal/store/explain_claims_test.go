@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -195,6 +196,13 @@ func (x *explained) singleFire() []call {
 				return err
 			}
 			return t.tx.SettleFreed(ctx, []gateway.ClaimID{t.claim.ID})
+		}),
+		x.onFact("free what waits for facts of a type", func(ctx context.Context, t taken) error {
+			freed, err := t.tx.FreeWaiting(ctx, account, "a", gateway.ClaimID{}, 100)
+			if err == nil && freed.N != 1 {
+				err = fmt.Errorf("%d were freed", freed.N)
+			}
+			return err
 		}),
 		x.onFact("overridden claim", func(ctx context.Context, t taken) error {
 			_, err := t.tx.OverriddenClaim(ctx, account, t.claim.ID)

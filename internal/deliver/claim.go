@@ -53,21 +53,28 @@ func (h *hold) override(ctx context.Context, tx store.Tx, taken []store.Taken) e
 // wanted are the keys that have to be claimed, each with the endpoint that the
 // event was for.
 func (h *hold) wanted(ctx context.Context, tx store.Tx, taken []store.Taken) (wanted []store.WantedClaim, err error) {
+	var given []gateway.EventID
 	for i := range taken {
 		t := &taken[i]
 		if t.OnDoubt == "" || t.Claim != nil {
 			continue
 		}
-		w := store.WantedClaim{
-			Delivery: t.ID, ID: gateway.ClaimID(h.service.Clock.NewID()), Scope: h.lane.EndpointID,
-			EventType: t.EventType, Subject: t.Subject, OnDoubt: t.OnDoubt,
-		}
 		if t.FailedOver {
-			if w.Scope, err = tx.HeadOf(ctx, h.lane.AccountID, t.EventID, h.lane.EndpointID); err != nil {
-				return nil, err
-			}
+			given = append(given, t.EventID)
 		}
-		wanted = append(wanted, w)
+		wanted = append(wanted, store.WantedClaim{
+			Delivery: t.ID, Event: t.EventID, ID: gateway.ClaimID(h.service.Clock.NewID()), Scope: h.lane.EndpointID,
+			EventType: t.EventType, Subject: t.Subject, OnDoubt: t.OnDoubt,
+		})
+	}
+	heads, err := tx.HeadsOf(ctx, h.lane.AccountID, h.lane.EndpointID, given)
+	if err != nil {
+		return nil, err
+	}
+	for i := range wanted {
+		if head, ok := heads[wanted[i].Event]; ok {
+			wanted[i].Scope = head
+		}
 	}
 	return wanted, nil
 }

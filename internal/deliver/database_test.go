@@ -53,16 +53,16 @@ func TestDatabaseConnectionsAreKilled(t *testing.T) {
 func TestFateOfATakeIsUnknown(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
-	w, over := newWire(t, database)
+	w, over := pgtest.NewWire(t, database)
 	b, watch := newBundleAt(t, over, poolSize), aside(t, database)
 	r := newReceiver(t, status(200))
 	e := b.endpoint(t, r.URL)
 	b.queue(t, e, 3)
-	w.armed.Store(true)
+	w.LoseCommit()
 	b.wake(e)
 	watch.untilCount(t, 0, open)
-	if w.lost.Load() != 1 {
-		t.Fatalf("%d answers were lost", w.lost.Load())
+	if w.Lost() != 1 {
+		t.Fatalf("%d answers were lost", w.Lost())
 	}
 	if n := watch.count(t, `SELECT count(*) FROM attempts WHERE outcome = 'unknown' AND n = 1`); n != 3 {
 		t.Errorf("%d attempts of unknown outcome, want 3", n)
@@ -77,19 +77,19 @@ func TestFateOfATakeIsUnknown(t *testing.T) {
 func TestFateOfARecordIsUnknown(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
-	w, over := newWire(t, database)
+	w, over := pgtest.NewWire(t, database)
 	b, watch := newBundleAt(t, over, poolSize), aside(t, database)
 	gate := make(chan struct{})
 	r := newReceiver(t, held(t, gate))
 	e := b.endpoint(t, r.URL, narrow)
 	b.publish(t, e, 1)
 	r.until(t, 1)
-	w.armed.Store(true)
+	w.LoseCommit()
 	close(gate)
 	watch.untilCount(t, 0, open)
 	watch.untilCount(t, 1, `SELECT count(*) FROM lanes WHERE leased_until IS NULL`)
-	if w.lost.Load() != 1 {
-		t.Fatalf("%d answers were lost", w.lost.Load())
+	if w.Lost() != 1 {
+		t.Fatalf("%d answers were lost", w.Lost())
 	}
 	if n := watch.count(t, `SELECT count(*) FROM attempts`); n != 1 || len(r.requests()) != 1 {
 		t.Errorf("%d attempts, %d requests", n, len(r.requests()))

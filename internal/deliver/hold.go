@@ -52,7 +52,8 @@ type hold struct {
 	unrecorded []*sent
 	// mayHaveMore tells that the last take was not the end of what is due.
 	mayHaveMore bool
-	// owes tells that the last turn ended claims, and left taking to the next.
+	// owes tells that the last turn left taking to the next: it ended claims, or it
+	// had to give back what it took.
 	owes bool
 	// nextLook is when to look for due work without being told. nextDue is the
 	// earliest retry that this hold has recorded; zero is none.
@@ -118,7 +119,9 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 				continue
 			}
 		}
-		if !h.owes {
+		if h.owes {
+			h.takeIn()
+		} else {
 			h.wait(ctx)
 		}
 	}
@@ -234,6 +237,18 @@ func (h *hold) untilNextLook() time.Duration {
 		next = h.nextDue
 	}
 	return min(max(next.Sub(h.service.Clock.Now()), time.Millisecond), extendEvery)
+}
+
+// takeIn settles the results that are there, and waits for none.
+func (h *hold) takeIn() {
+	for {
+		select {
+		case r := <-h.results:
+			h.settle(r)
+		default:
+			return
+		}
+	}
 }
 
 // gather collects results for a moment, or until nothing is in flight.

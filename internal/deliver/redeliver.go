@@ -80,28 +80,39 @@ func (s *Service) whyNotReopened(ctx context.Context, account gateway.AccountID,
 	if _, err := s.Store.Body(ctx, account, now.EventID); err != nil {
 		return err
 	}
-	if _, err := s.Store.Endpoint(ctx, account, now.EndpointID); errors.Is(err, gateway.ErrNotFound) {
-		return gateway.ErrNotActive
-	} else if err != nil {
+	var why error
+	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
+		why, err = whyLeft(ctx, tx, account, now, ifAttempts)
 		return err
+	})
+	if err != nil {
+		return err
+	}
+	return why
+}
+
+// whyLeft tells why a delivery was not opened, whose payload is there.
+func whyLeft(ctx context.Context, tx store.Tx, account gateway.AccountID, now gateway.Delivery, ifAttempts *int) (why, err error) {
+	if _, err := tx.Endpoint(ctx, account, now.EndpointID); errors.Is(err, gateway.ErrNotFound) {
+		return gateway.ErrNotActive, nil
+	} else if err != nil {
+		return nil, err
 	}
 	switch {
 	case now.Attempts > gateway.MaxReopenedAttempts:
-		return gateway.ErrAttemptsUsedUp
+		return gateway.ErrAttemptsUsedUp, nil
 	case ifAttempts != nil && now.Attempts != *ifAttempts:
-		return gateway.ErrDeliveryChanged
-	case now.ClaimID != nil:
-		return s.whyNotClaimed(ctx, account, now)
+		return gateway.ErrDeliveryChanged, nil
+	case now.ClaimID == nil:
+		return notReopened(now), nil
 	}
-	return notReopened(now)
+	claim, err := tx.ClaimNow(ctx, account, *now.ClaimID)
+	return whyNotClaimed(claim, now), err
 }
 
 // whyNotClaimed tells what a claim keeps a delivery from, if it does.
-func (s *Service) whyNotClaimed(ctx context.Context, account gateway.AccountID, now gateway.Delivery) error {
-	claim, err := s.Store.Claim(ctx, account, *now.ClaimID)
+func whyNotClaimed(claim gateway.Claim, now gateway.Delivery) error {
 	switch {
-	case err != nil:
-		return err
 	case claim.State == gateway.ClaimDone:
 		return gateway.ErrClaimDone
 	case claim.State == gateway.ClaimInProgress && now.Status != gateway.DeliverySending:
@@ -117,14 +128,23 @@ func notReopened(now gateway.Delivery) error {
 	return gateway.ErrDeliveryChanged
 }
 
+// Redelivered is a delivery of an event that was to be sent again, as it is now.
+type Redelivered struct {
+	gateway.Delivery
+
+	// Left tells why it was left alone, by the errors of Redeliver; nil for one
+	// that goes again.
+	Left error
+}
+
 // RedeliverEvent has an event sent again to every endpoint that it was for, or
-// to one, whether that had it before or not. What is in the air is left alone.
-// It returns the deliveries as they are now.
-func (s *Service) RedeliverEvent(ctx context.Context, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, endpoint *gateway.EndpointID) ([]gateway.Delivery, error) {
+// to one, whether that had it before or not. What is in the air is left alone,
+// and so is what Redeliver would refuse. It returns what became of each delivery.
+func (s *Service) RedeliverEvent(ctx context.Context, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, endpoint *gateway.EndpointID) ([]Redelivered, error) {
 	if _, err := s.Store.Body(ctx, account, event); err != nil {
 		return nil, err
 	}
-	var deliveries []gateway.Delivery
+	var deliveries []Redelivered
 	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
 		deliveries, err = s.reopenEvent(ctx, tx, account, actor, event, endpoint)
 		return err
@@ -137,7 +157,7 @@ func (s *Service) RedeliverEvent(ctx context.Context, account gateway.AccountID,
 
 // reopenEvent is the transaction of an event's redelivery: the lanes first, in
 // the order of their ids, then the deliveries.
-func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, endpoint *gateway.EndpointID) ([]gateway.Delivery, error) {
+func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, event gateway.EventID, endpoint *gateway.EndpointID) ([]Redelivered, error) {
 	if err := wakeLanes(ctx, tx, account, event, endpoint); err != nil {
 		return nil, err
 	}
@@ -146,22 +166,45 @@ func (s *Service) reopenEvent(ctx context.Context, tx store.Tx, account gateway.
 			return nil, err
 		}
 	}
-	deliveries, err := tx.EventDeliveries(ctx, account, event, endpoint)
+	before, err := tx.EventDeliveries(ctx, account, event, endpoint)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range slices.Backward(deliveries) {
-		if _, err := tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual, false); err != nil {
+	reopened := make(map[gateway.DeliveryID]bool, len(before))
+	for _, d := range slices.Backward(before) {
+		if reopened[d.ID], err = tx.Reopen(ctx, account, d.ID, d.Attempts, gateway.TriggerManual, false); err != nil {
 			return nil, err
 		}
-	}
-	if err := tx.Enqueue(ctx, job.Delivers(lanesOf(deliveries))...); err != nil {
-		return nil, err
 	}
 	if err := tx.Audit(ctx, account, actor, "event.redeliver", event.String(), "", s.Clock.NewID()); err != nil {
 		return nil, err
 	}
-	return tx.EventDeliveries(ctx, account, event, endpoint)
+	now, err := tx.EventDeliveries(ctx, account, event, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := tellLeft(ctx, tx, account, now, reopened)
+	if err != nil {
+		return nil, err
+	}
+	return deliveries, tx.Enqueue(ctx, job.Delivers(lanesOf(deliveries))...)
+}
+
+// tellLeft says of each delivery that was not opened why.
+func tellLeft(ctx context.Context, tx store.Tx, account gateway.AccountID, now []gateway.Delivery, reopened map[gateway.DeliveryID]bool) ([]Redelivered, error) {
+	deliveries := make([]Redelivered, len(now))
+	for i, d := range now {
+		deliveries[i].Delivery = d
+		if reopened[d.ID] {
+			continue
+		}
+		why, err := whyLeft(ctx, tx, account, d, nil)
+		if err != nil {
+			return nil, err
+		}
+		deliveries[i].Left = why
+	}
+	return deliveries, nil
 }
 
 // wakeLanes wakes the lanes of the event's deliveries, or the one endpoint's.
@@ -192,7 +235,7 @@ func addDelivery(ctx context.Context, tx store.Tx, account gateway.AccountID, ev
 	return err
 }
 
-func lanesOf(deliveries []gateway.Delivery) []store.LaneRef {
+func lanesOf(deliveries []Redelivered) []store.LaneRef {
 	lanes := make([]store.LaneRef, len(deliveries))
 	for i, d := range deliveries {
 		lanes[i] = store.LaneRef{AccountID: d.AccountID, EndpointID: d.EndpointID}

@@ -243,6 +243,66 @@ func TestRedeliverEvent(t *testing.T) {
 	}
 }
 
+// Of each delivery of the event it is told whether it goes again, and why not: as
+// one alone would be refused.
+func TestRedeliverEventTellsWhatWasLeft(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.stop()
+	b.singleFire(t, gateway.OnDoubtHold)
+	event := b.newEvent(t, b.account, fact)
+	done, held := gateway.ClaimID(b.clock.NewID()), gateway.ClaimID(b.clock.NewID())
+	for claim, state := range map[gateway.ClaimID]string{done: "done", held: "in_progress"} {
+		b.exec(t, `
+			INSERT INTO claims (id, account_id, scope, key_hash, key, event_type, subject, state, holder, fence, on_doubt, claimed_at, lease_expires_at)
+			VALUES ($1, $2, 's', sha256($3::text::bytea), $3, $4, $3, $3, 'h', 1, 'hold', now(), now())`, claim, b.account, state, fact)
+	}
+	want := map[gateway.DeliveryID]error{}
+	for _, c := range []struct {
+		status   gateway.DeliveryStatus
+		attempts int
+		claim    *gateway.ClaimID
+		deleted  bool
+		why      error
+	}{
+		{status: gateway.DeliveryFailed, attempts: 1},
+		{status: gateway.DeliveryDelivered, attempts: 1},
+		{status: gateway.DeliveryPending},
+		{status: gateway.DeliverySending, attempts: 1, why: gateway.ErrDeliveryInFlight},
+		{status: gateway.DeliveryFailed, attempts: gateway.MaxReopenedAttempts + 1, why: gateway.ErrAttemptsUsedUp},
+		{status: gateway.DeliverySuppressed, claim: &done, why: gateway.ErrClaimDone},
+		{status: gateway.DeliveryFailed, attempts: 1, claim: &held, why: gateway.ErrClaimInProgress},
+		{status: gateway.DeliveryCancelled, deleted: true, why: gateway.ErrNotActive},
+	} {
+		e := b.endpoint(t, "https://example.com")
+		id := gateway.DeriveDeliveryID(event, e.ID)
+		want[id] = c.why
+		b.exec(t, `
+			INSERT INTO deliveries (id, account_id, event_id, endpoint_id, status, attempts, claim_id, closed_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, now())`, id, b.account, event, e.ID, string(c.status), c.attempts, c.claim)
+		if c.deleted {
+			b.exec(t, `UPDATE endpoints SET deleted_at = now() WHERE id = $1`, e.ID)
+		}
+	}
+
+	deliveries, err := b.RedeliverEvent(t.Context(), b.account, actor, event, nil)
+	if err != nil || len(deliveries) != len(want) {
+		t.Fatalf("%d deliveries, %v", len(deliveries), err)
+	}
+	for _, d := range deliveries {
+		if !errors.Is(d.Left, want[d.ID]) {
+			t.Errorf("%s was left: %v, want %v", d.Status, d.Left, want[d.ID])
+		}
+		if reopened := d.Status == gateway.DeliveryPending; reopened != (d.Left == nil) {
+			t.Errorf("%s, left: %v", d.Status, d.Left)
+		}
+		_, err := b.Redeliver(t.Context(), b.account, actor, d.ID, nil, "")
+		if !errors.Is(err, d.Left) {
+			t.Errorf("alone: %v, with the event: %v", err, d.Left)
+		}
+	}
+}
+
 // A redelivered event finds its lanes asleep and its jobs lost, and goes out
 // all the same: the lanes' alarms are set.
 func TestRedeliverEventSetsTheAlarm(t *testing.T) {

@@ -32,7 +32,7 @@ func (h *hold) turn(ctx context.Context) error {
 		h.target = t.target
 	}
 	h.keepPace(t)
-	h.owes = t.limit > 0 && t.active && !t.looked
+	h.owes = t.limit > 0 && t.active && (!t.looked || t.gaveBack())
 	if t.looked {
 		h.mayHaveMore = t.found == t.limit
 		h.fruitless = h.fruitless && t.found == 0
@@ -53,6 +53,10 @@ type taking struct {
 	found int
 	taken []store.Taken
 }
+
+// gaveBack tells that there is room left and may be more to fill it: some of what
+// was taken went back, since its claim was not won.
+func (t *taking) gaveBack() bool { return t.found == t.limit && len(t.taken) < t.found }
 
 // transact is the inside of a turn's transaction.
 func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -56,14 +57,16 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 	return made, err
 }
 
-// Update changes what the input holds and leaves the rest. Errors: as Create,
-// and gateway.ErrNotFound.
+// Update changes what the input holds and leaves the rest. What waits for facts of
+// a type that is made to repeat goes on. Errors: as Create, and
+// gateway.ErrNotFound.
 func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor gateway.Actor, name string, in Input) (gateway.EventType, error) {
 	var changed gateway.EventType
 	err := s.inTx(ctx, func(tx store.Tx) (err error) {
 		if changed, err = tx.LockEventType(ctx, account, name); err != nil {
 			return err
 		}
+		once := changed.SingleFire
 		if err := in.applyTo(&changed); err != nil {
 			return err
 		}
@@ -74,20 +77,34 @@ func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor g
 		if changed, err = tx.UpdateEventType(ctx, account, changed); err != nil {
 			return err
 		}
+		if once && !changed.SingleFire {
+			if err := freeWaiting(ctx, tx, account, name); err != nil {
+				return err
+			}
+		}
 		return s.audit(ctx, tx, changed, actor, "event_type.update", strings.Join(given, ", "))
 	})
 	return changed, err
 }
 
 // Delete takes a declaration away: events of the type are asked for nothing any
-// more, and repeat. Errors: gateway.ErrNotFound.
+// more, and repeat: what waits for facts goes on. Errors: gateway.ErrNotFound.
 func (s *Service) Delete(ctx context.Context, account gateway.AccountID, actor gateway.Actor, name string) error {
 	return s.inTx(ctx, func(tx store.Tx) error {
 		if err := tx.DeleteEventType(ctx, account, name); err != nil {
 			return err
 		}
+		if err := freeWaiting(ctx, tx, account, name); err != nil {
+			return err
+		}
 		return s.audit(ctx, tx, gateway.EventType{AccountID: account, Name: name}, actor, "event_type.delete", "")
 	})
+}
+
+// freeWaiting has what waits for facts of a type that repeats from now on freed by
+// a job, of which there may be much.
+func freeWaiting(ctx context.Context, tx store.Tx, account gateway.AccountID, name string) error {
+	return tx.Enqueue(ctx, job.FreeWaiting{AccountID: account, EventType: name})
 }
 
 // inTx changes types in a transaction, and tells of it when that is committed.

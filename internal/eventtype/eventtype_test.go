@@ -11,6 +11,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 func raw(text string) *json.RawMessage {
@@ -169,4 +170,43 @@ func TestDeclaredAndDeletedOnce(t *testing.T) {
 		t.Errorf("declared %d times, deleted %d times, told %d times", made, deleted, b.told.Load())
 	}
 	b.wantAudit(t, "event_type.create event-types/a: repeats", "event_type.delete event-types/a")
+}
+
+// A type that is made to repeat, or is not declared any more, lets go what waits
+// for its facts, by a job that comes with the change; no other change does.
+func TestWhatWaitsIsFreed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	jobs := func() int {
+		return pgtest.Count(t, b.pool, `
+			SELECT count(*)
+			FROM river_job
+			WHERE kind = 'free_waiting'
+			  AND args @> jsonb_build_object('account_id', $1::text, 'event_type', 'phone.verified')`, b.account.String())
+	}
+	b.create(t, eventtype.Input{Name: new("phone.verified"), SingleFire: new(true)})
+	for i, change := range []struct {
+		in   eventtype.Input
+		jobs int
+	}{
+		{eventtype.Input{Description: new("once")}, 0},
+		{eventtype.Input{SingleFire: new(true)}, 0},
+		{eventtype.Input{SingleFire: new(false)}, 1},
+		{eventtype.Input{SingleFire: new(false)}, 1},
+		{eventtype.Input{SingleFire: new(true)}, 1},
+		{eventtype.Input{SingleFire: new(false)}, 2},
+	} {
+		if _, err := b.Update(t.Context(), b.account, actor, "phone.verified", change.in); err != nil {
+			t.Fatal(err)
+		}
+		if n := jobs(); n != change.jobs {
+			t.Errorf("change %d: %d jobs, want %d", i, n, change.jobs)
+		}
+	}
+	if err := b.Delete(t.Context(), b.account, actor, "phone.verified"); err != nil {
+		t.Fatal(err)
+	}
+	if n := jobs(); n != 3 {
+		t.Errorf("%d jobs after the deletion", n)
+	}
 }

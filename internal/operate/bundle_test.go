@@ -20,6 +20,7 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/pgtest"
+	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -43,6 +44,7 @@ type bundle struct {
 	store   *store.Store
 	pool    *pgxpool.Pool
 	clock   *clock.Clock
+	sealer  *secret.Sealer
 	decide  *decide.Service
 	deliver *deliver.Service
 	account gateway.AccountID
@@ -57,8 +59,8 @@ func newBundle(t *testing.T) *bundle {
 	}
 	t.Cleanup(pool.Close)
 	log := slog.New(slog.DiscardHandler)
-	b := &bundle{pool: pool, clock: clock.New()}
-	if b.store, err = store.New(pool, pgtest.Sealer(t), log); err != nil {
+	b := &bundle{pool: pool, clock: clock.New(), sealer: pgtest.Sealer(t)}
+	if b.store, err = store.New(pool, b.sealer, log); err != nil {
 		t.Fatal(err)
 	}
 	out := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})

@@ -76,13 +76,13 @@ func newBundle(t testing.TB, change ...func(*server.Deps)) *bundle {
 	t.Helper()
 	b := &bundle{clock: clock.New(), log: &logBuffer{}}
 	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	database, cut := newWire(t, pgtest.URL(t))
+	wire, database := pgtest.NewWire(t, pgtest.URL(t))
 	pool, err := store.Connect(t.Context(), database, poolSize)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	b.cutDatabase, b.pool = cut, pool
+	b.cutDatabase, b.pool = wire.Cut, pool
 	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}

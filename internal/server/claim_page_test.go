@@ -264,5 +264,9 @@ func TestRedeliverEventOfAConfirmedFact(t *testing.T) {
 	event := text(f.n.must(200, http.MethodGet, "/deliveries/"+id, nil), "event_id")
 	sent := f.post(f.home+"/events/"+event+"/redeliver", map[string][]string{"endpoint": {"all"}})
 	f.follow(sent).wantToast("Not sent: no delivery of it goes again by itself")
+	left := entries(f.n.must(202, http.MethodPost, "/events/"+event+"/redeliver", nil))
+	if len(left) != 1 || left[0]["reopened"] != false || left[0]["left_alone"] != "claim_done" || left[0]["status"] != "delivered" {
+		t.Errorf("the API says %v", left)
+	}
 	f.until(id, "delivered", 1)
 }

@@ -145,7 +145,7 @@ func TestEventProcessAndRedeliver(t *testing.T) {
 		t.Fatalf("%v", event)
 	}
 	again := entries(n.must(202, http.MethodPost, "/events/"+id+"/redeliver", `{"endpoint":"e"}`))
-	if len(again) != 1 || again[0]["endpoint_id"] != ep["id"] || again[0]["event_id"] != id {
+	if len(again) != 1 || again[0]["endpoint_id"] != ep["id"] || again[0]["event_id"] != id || again[0]["reopened"] != true || again[0]["left_alone"] != nil {
 		t.Errorf("%v", again)
 	}
 	n.must(202, http.MethodPost, "/events/"+id+"/redeliver", nil)

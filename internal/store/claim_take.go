@@ -13,6 +13,7 @@ import (
 // sent.
 type WantedClaim struct {
 	Delivery gateway.DeliveryID
+	Event    gateway.EventID
 	// ID is the claim's if the key is new.
 	ID gateway.ClaimID
 	// Scope is the endpoint at the head of the failover chain.
@@ -170,24 +171,53 @@ func (c *wantedColumns) add(w WantedClaim) {
 	c.doubts = append(c.doubts, string(w.OnDoubt))
 }
 
-// HeadOf is the endpoint at the head of the chain by which a delivery came to an
-// endpoint: the one that the event was for.
-func (t Tx) HeadOf(ctx context.Context, account gateway.AccountID, event gateway.EventID, endpoint gateway.EndpointID) (gateway.EndpointID, error) {
-	head := endpoint
-	for range gateway.MaxFailoverDepth {
-		var of *gateway.EndpointID
-		err := t.tx.QueryRow(ctx, `
-			SELECT failover_of
-			FROM deliveries
-			WHERE id = $1
-			  AND account_id = $2`, gateway.DeriveDeliveryID(event, head), account).Scan(&of)
-		if err != nil {
-			return head, wrap("find the head of the chain", err)
-		}
-		if of == nil {
-			break
-		}
-		head = *of
+// HeadsOf are, of events whose deliveries came to an endpoint by failing over,
+// the endpoints at the heads of their chains: those that the events were for.
+//
+// A chain is followed along the deliveries, which say for whom they were made: it
+// may have been another then, and longer. One that came round again, which none
+// does, would be followed once.
+func (t Tx) HeadsOf(ctx context.Context, account gateway.AccountID, endpoint gateway.EndpointID, events []gateway.EventID) (map[gateway.EventID]gateway.EndpointID, error) {
+	if len(events) == 0 {
+		return nil, nil
 	}
-	return head, nil
+	lows, highs, low, high := sameMilliseconds(events)
+	// OFFSET has each delivery looked up by itself: else all of the account's since
+	// the oldest may be read.
+	rows, err := t.tx.Query(ctx, `
+		WITH RECURSIVE chain AS (
+			SELECT u.event_id, u.low, u.high, $2::uuid AS endpoint_id, 1 AS n
+			FROM unnest($3::uuid[], $4::uuid[], $5::uuid[]) AS u (event_id, low, high)
+			UNION ALL
+			SELECT c.event_id, c.low, c.high, d.failover_of, c.n + 1
+			FROM chain c
+			CROSS JOIN LATERAL (
+				SELECT failover_of
+				FROM deliveries
+				WHERE endpoint_id = c.endpoint_id
+				  AND id >= c.low
+				  AND id < c.high
+				  AND id >= $6
+				  AND id < $7
+				  AND event_id = c.event_id
+				  AND account_id = $1
+				  AND failover_of IS NOT NULL
+				OFFSET 0
+			) d
+		) CYCLE event_id, endpoint_id SET again USING path
+		SELECT DISTINCT ON (event_id) event_id, endpoint_id
+		FROM chain
+		WHERE NOT again
+		ORDER BY event_id, n DESC`, account, endpoint, events, lows, highs, low, high)
+	if err != nil {
+		return nil, wrap("find the heads of chains", err)
+	}
+	heads := make(map[gateway.EventID]gateway.EndpointID, len(events))
+	var event gateway.EventID
+	var head gateway.EndpointID
+	_, err = pgx.ForEachRow(rows, []any{&event, &head}, func() error {
+		heads[event] = head
+		return nil
+	})
+	return heads, wrap("find the heads of chains", err)
 }

@@ -92,9 +92,10 @@ func (t Tx) EndClaims(ctx context.Context, account gateway.AccountID, ends []Cla
 	return t.goOnWaiting(ctx, released)
 }
 
-// suppressWaiting closes what waits for claims that are done. What somebody else
-// has locked finds out by itself, or, if that transaction is rolled back, by
-// RepairTurns. The caller has locked the claims.
+// suppressWaiting closes what waits for claims that are done, but for those whose
+// type is single-fire no more: that is freed. What somebody else has locked finds
+// out by itself, or, if that transaction is rolled back, by RepairTurns. The caller
+// has locked the claims.
 func (t Tx) suppressWaiting(ctx context.Context, claims []gateway.ClaimID) error {
 	if len(claims) == 0 {
 		return nil
@@ -104,7 +105,7 @@ func (t Tx) suppressWaiting(ctx context.Context, claims []gateway.ClaimID) error
 		WITH waiting AS (
 			SELECT id
 			FROM deliveries
-			WHERE waiting_on = ANY ($1)
+			WHERE waiting_on = ANY (ARRAY(SELECT id FROM claims c WHERE id = ANY ($1) AND NOT `+repeats+`))
 			  AND status = 'pending'
 			  AND `+notAhead+`
 			FOR UPDATE SKIP LOCKED
@@ -254,26 +255,13 @@ func (t Tx) passTurns(ctx context.Context, claims []gateway.ClaimID, condition s
 			) d
 			WHERE c.id = ANY ($1)
 			  AND `+condition+`
-		), given AS (
-			UPDATE deliveries d
-			SET next_attempt_at = now(), waiting_on = NULL
-			WHERE d.id = ANY (ARRAY(SELECT id FROM turn))
-			  AND d.id >= (SELECT id FROM turn ORDER BY id LIMIT 1)
-			  AND d.id <= (SELECT id FROM turn ORDER BY id DESC LIMIT 1)
-			  AND d.status = 'pending'
+		), given AS (`+giveTurn+`
 		), owner AS (
 			UPDATE claims c
 			SET delivery_id = t.id
 			FROM turn t
 			WHERE c.id = t.claim_id
-		), woken AS (
-			UPDATE lanes
-			SET wake_at = LEAST(wake_at, now())
-			WHERE endpoint_id = ANY (ARRAY(
-				SELECT endpoint_id
-				FROM lanes
-				WHERE endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM turn))
-				FOR UPDATE SKIP LOCKED))
+		), woken AS (`+wakeTurn+`
 		)
 		SELECT DISTINCT account_id, endpoint_id
 		FROM turn`, claims)
@@ -286,6 +274,26 @@ func (t Tx) passTurns(ctx context.Context, claims []gateway.ClaimID, condition s
 	}
 	return t.Enqueue(ctx, job.Delivers(lanes)...)
 }
+
+// Parts of a statement that has the turn passed to the deliveries in turn: they
+// are due now, and their lanes are woken.
+const (
+	giveTurn = `
+			UPDATE deliveries d
+			SET next_attempt_at = now(), waiting_on = NULL
+			WHERE d.id = ANY (ARRAY(SELECT id FROM turn))
+			  AND d.id >= (SELECT id FROM turn ORDER BY id LIMIT 1)
+			  AND d.id <= (SELECT id FROM turn ORDER BY id DESC LIMIT 1)
+			  AND d.status = 'pending'`
+	wakeTurn = `
+			UPDATE lanes
+			SET wake_at = LEAST(wake_at, now())
+			WHERE endpoint_id = ANY (ARRAY(
+				SELECT endpoint_id
+				FROM lanes
+				WHERE endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM turn))
+				FOR UPDATE SKIP LOCKED))`
+)
 
 // SettleWaiting does for a claim that a person has freed or ended what EndClaims
 // does for others: the oldest that waits has the turn, or all that waits is
@@ -313,10 +321,11 @@ type TurnCursor struct {
 // start again after the last. It gives on the turns of those whose holder is
 // closed, as when a person closes it while it is in doubt; and suppresses what
 // still waits for those that are done, where who had it locked was rolled back.
+// What waits for those whose type is single-fire no more it frees: see FreeWaiting.
 func (t Tx) RepairTurns(ctx context.Context, after TurnCursor, limit int) (next TurnCursor, err error) {
 	rows, err := t.tx.Query(ctx, `
-		SELECT id, lease_expires_at, state = 'done'
-		FROM claims
+		SELECT id, lease_expires_at, CASE WHEN `+repeats+` THEN 'repeats' WHEN state = 'done' THEN 'done' ELSE 'open' END
+		FROM claims c
 		WHERE waited
 		  AND lease_expires_at < now()
 		  AND (lease_expires_at, id) > ($1, $2)
@@ -326,15 +335,11 @@ func (t Tx) RepairTurns(ctx context.Context, after TurnCursor, limit int) (next 
 	if err != nil {
 		return after, wrap("look for lost turns", err)
 	}
-	var open, done []gateway.ClaimID
-	n, isDone := 0, false
-	_, err = pgx.ForEachRow(rows, []any{&next.claim, &next.lease, &isDone}, func() error {
+	found := map[string][]gateway.ClaimID{}
+	n, what := 0, ""
+	_, err = pgx.ForEachRow(rows, []any{&next.claim, &next.lease, &what}, func() error {
 		n++
-		if isDone {
-			done = append(done, next.claim)
-		} else {
-			open = append(open, next.claim)
-		}
+		found[what] = append(found[what], next.claim)
 		return nil
 	})
 	if err != nil {
@@ -343,9 +348,13 @@ func (t Tx) RepairTurns(ctx context.Context, after TurnCursor, limit int) (next 
 	if n < limit {
 		next = TurnCursor{}
 	}
-	if err := t.suppressWaiting(ctx, done); err != nil {
+	if err := t.suppressWaiting(ctx, found["done"]); err != nil {
 		return after, err
 	}
+	if _, _, err := t.freeWaiting(ctx, found["repeats"], limit); err != nil {
+		return after, err
+	}
+	open := found["open"]
 	if err := t.passTurns(ctx, open, abandoned); err != nil {
 		return after, err
 	}

@@ -86,12 +86,7 @@ func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events 
 	if len(events) == 0 {
 		return nil, nil
 	}
-	lows, highs := make([]gateway.DeliveryID, len(events)), make([]gateway.DeliveryID, len(events))
-	for i, id := range events {
-		lows[i], highs[i] = sameMillisecond(id)
-	}
-	low, _ := idRange(lows)
-	_, high := idRange(highs)
+	lows, highs, low, high := sameMilliseconds(events)
 	// Each event's are counted by themselves, so that they are found by the
 	// primary key, whatever the planner thinks of the others.
 	rows, err := s.pool.Query(ctx, `

@@ -160,6 +160,18 @@ func sameMillisecond(id gateway.EventID) (low, high gateway.DeliveryID) {
 	return gateway.FirstIDAt[gateway.DeliveryID](at), gateway.FirstIDAt[gateway.DeliveryID](at.Add(time.Millisecond))
 }
 
+// sameMilliseconds is sameMillisecond for several events, and the bounds of all of
+// them together.
+func sameMilliseconds(events []gateway.EventID) (lows, highs []gateway.DeliveryID, low, high gateway.DeliveryID) {
+	lows, highs = make([]gateway.DeliveryID, len(events)), make([]gateway.DeliveryID, len(events))
+	for i, id := range events {
+		lows[i], highs[i] = sameMillisecond(id)
+	}
+	low, _ = idRange(lows)
+	_, high = idRange(highs)
+	return lows, highs, low, high
+}
+
 // DeletePayload deletes an event's bytes and cancels what is still to be sent
 // of them. It tells whether there was a payload.
 //

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -196,6 +197,13 @@ func (x *explained) singleFire() []call {
 			}
 			return t.tx.SettleFreed(ctx, []gateway.ClaimID{t.claim.ID})
 		}),
+		x.onFact("free what waits for facts of a type", func(ctx context.Context, t taken) error {
+			freed, err := t.tx.FreeWaiting(ctx, account, "a", gateway.ClaimID{}, 100)
+			if err == nil && freed.N != 1 {
+				err = fmt.Errorf("%d were freed", freed.N)
+			}
+			return err
+		}),
 		x.onFact("overridden claim", func(ctx context.Context, t taken) error {
 			_, err := t.tx.OverriddenClaim(ctx, account, t.claim.ID)
 			return err
@@ -208,8 +216,8 @@ func (x *explained) singleFire() []call {
 		inTx("repair turns", func(ctx context.Context, tx store.Tx) (store.TurnCursor, error) {
 			return tx.RepairTurns(ctx, store.TurnCursor{}, 100)
 		}),
-		inTx("head of a chain", func(ctx context.Context, tx store.Tx) (gateway.EndpointID, error) {
-			return tx.HeadOf(ctx, account, x.event.ID, x.endpoint)
+		inTx("heads of chains", func(ctx context.Context, tx store.Tx) (map[gateway.EventID]gateway.EndpointID, error) {
+			return tx.HeadsOf(ctx, account, x.endpoint, []gateway.EventID{x.event.ID})
 		}),
 		only("deliveries of a claim", func(ctx context.Context) ([]gateway.Delivery, error) {
 			id := gateway.ClaimID(x.b.clock.NewID())

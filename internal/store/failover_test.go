@@ -422,3 +422,52 @@ func TestHandOnBulk(t *testing.T) {
 		t.Errorf("%d stand behind what is live at the next", n)
 	}
 }
+
+// The head of a chain is found for each event by the way that it went: one that
+// is longer than a chain can be now, none at all, or one that comes round again.
+func TestHeadsOf(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ids := b.chain(t, gateway.MaxFailoverDepth)
+	ids = append(ids, b.newEndpoint(t).ID, b.newEndpoint(t).ID)
+	last := ids[len(ids)-1]
+	events := b.eventsOf(t, b.queued(t, last, 4))
+	b.exec(t, 3, `UPDATE deliveries SET failover_of = $1 WHERE endpoint_id = $2 AND event_id <> $3`, ids[len(ids)-2], last, events[0])
+	ways := map[int][][2]int{ // of each event: to whom, in whose place; -1 is nobody
+		1: {{0, -1}, {1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}},
+		2: {{3, -1}, {5, 3}},
+		3: {{5, 4}, {4, 6}},
+	}
+	for i, way := range ways {
+		for _, step := range way {
+			var of *gateway.EndpointID
+			if step[1] >= 0 {
+				of = &ids[step[1]]
+			}
+			to := ids[step[0]]
+			b.exec(t, 1, `INSERT INTO deliveries (id, account_id, event_id, endpoint_id, failover_of, next_attempt_at) VALUES ($1, $2, $3, $4, $5, now())`,
+				gateway.DeriveDeliveryID(events[i], to), b.account, events[i], to, of)
+		}
+	}
+	heads := func(account gateway.AccountID) (heads map[gateway.EventID]gateway.EndpointID) {
+		b.in(t, func(tx store.Tx) (err error) {
+			heads, err = tx.HeadsOf(t.Context(), account, last, events)
+			return err
+		})
+		return heads
+	}
+	found := heads(b.account)
+	for i, want := range []gateway.EndpointID{last, ids[0], ids[3]} {
+		if found[events[i]] != want {
+			t.Errorf("event %d: head %s, want %s", i, found[events[i]], want)
+		}
+	}
+	if _, ok := found[events[3]]; !ok || len(found) != len(events) {
+		t.Errorf("heads of %d events of %d", len(found), len(events))
+	}
+	for event, head := range heads(b.newAccount(t, "other")) {
+		if head != last {
+			t.Errorf("another account is told the head of %s", event)
+		}
+	}
+}

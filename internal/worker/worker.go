@@ -80,6 +80,7 @@ func registry(o Options) *river.Workers {
 	river.AddWorker(workers, &deliverLane{deliver: o.Deliver})
 	river.AddWorker(workers, &sendMail{notify: o.Notify})
 	river.AddWorker(workers, &runOperation{operate: o.Operate})
+	river.AddWorker(workers, &freeWaiting{deliver: o.Deliver})
 	river.AddWorker(workers, &runReconciliation{reconcile: o.Reconcile})
 	return workers
 }

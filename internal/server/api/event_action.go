@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
 )
@@ -13,7 +14,23 @@ type redeliverEventBody struct {
 	Endpoint *string `json:"endpoint,omitempty" nullable:"true" doc:"Only to this endpoint, by id or uid; left out: wherever the event went." example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
 }
 
-func (a *API) redeliverEvent(ctx context.Context, who caller, in *eventPath, body redeliverEventBody) (*listReply[DeliveryView], error) {
+// redeliveredView is a delivery of an event that was to be sent again.
+type redeliveredView struct {
+	DeliveryView
+
+	Reopened  bool          `json:"reopened" doc:"Whether it goes again, or now if it was still to go. Otherwise it was left alone."`
+	LeftAlone *problem.Code `json:"left_alone,omitempty" enum:"delivery_in_flight,claim_done,claim_in_progress,attempts_used_up,endpoint_inactive,delivery_changed" doc:"Why it was left alone: the code with which its own redelivery is refused."`
+}
+
+func viewRedelivered(d deliver.Redelivered) redeliveredView {
+	v := redeliveredView{DeliveryView: viewDelivery(d.Delivery), Reopened: d.Left == nil}
+	if d.Left != nil {
+		v.LeftAlone = &problem.From(d.Left).Code
+	}
+	return v
+}
+
+func (a *API) redeliverEvent(ctx context.Context, who caller, in *eventPath, body redeliverEventBody) (*listReply[redeliveredView], error) {
 	event, err := pathID[gateway.EventID](in.ID)
 	if err != nil {
 		return nil, err
@@ -33,7 +50,7 @@ func (a *API) redeliverEvent(ctx context.Context, who caller, in *eventPath, bod
 	if err != nil {
 		return nil, err
 	}
-	return whole(deliveries, viewDelivery), nil
+	return whole(deliveries, viewRedelivered), nil
 }
 
 func (a *API) processEvent(ctx context.Context, who caller, in *eventPath, _ nothingBody) (*objectReply[EventView], error) {

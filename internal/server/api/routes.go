@@ -111,6 +111,7 @@ func (a *API) addEventRoutes() {
 	registerJSON(a, route{
 		method: post, path: "/events/{id}/redeliver", needs: gateway.PermOperate, status: 202, optional: true,
 		id: "redeliverEvent", tag: tagEvents, summary: "Deliver an event again",
+		about: "Wherever it went, or to one endpoint, whether that had it or not. Tells of each delivery whether it goes again; a fact that its endpoint has confirmed, for one, is left alone.",
 	}, a.redeliverEvent)
 	registerJSON(a, route{
 		method: post, path: "/events/{id}/process", needs: gateway.PermOperate, status: 200, optional: true,

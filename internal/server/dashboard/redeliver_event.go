@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 	"github.com/rowlock/rowlock/web/component"
@@ -153,7 +154,7 @@ func redeliverEvent(v *visit) error {
 // sentAgain says to how many endpoints an event goes again. What is still closed
 // was left alone: a fact that its endpoint has confirmed, or attempts that are
 // used up.
-func (v *visit) sentAgain(to string, deliveries []gateway.Delivery) error {
+func (v *visit) sentAgain(to string, deliveries []deliver.Redelivered) error {
 	left := 0
 	for _, d := range deliveries {
 		if !isOpen(d.Status) {

@@ -67,8 +67,32 @@ const transactionTime = 10 * time.Second
 // that fails, in halves, down to each by itself, so that a bad event costs its
 // neighbours nothing and a large fan-out gets through in parts. Doing it again,
 // or twenty times at once, changes nothing.
+//
+// What came shortly before an event from a source that tells facts is decided
+// with it, so that its reports are judged in the order in which they came. Where
+// that fails it is left out: it may be what cannot be decided.
 func (s *Service) Process(ctx context.Context, ids []gateway.EventID) error {
-	err := s.processTogether(ctx, ids)
+	along := false
+	err := s.processTogether(ctx, func(ctx context.Context, tx store.Tx) ([]gateway.EventID, error) {
+		all, err := tx.InOrder(ctx, ids)
+		along = len(all) > len(ids)
+		return all, err
+	})
+	if along && err != nil && ctx.Err() == nil {
+		s.log.Warn("deciding without what came before", "events", len(ids), "error", err)
+		return s.alone(ctx, ids)
+	}
+	return s.inHalves(ctx, ids, err)
+}
+
+// alone decides events without what came before them.
+func (s *Service) alone(ctx context.Context, ids []gateway.EventID) error {
+	err := s.processTogether(ctx, func(context.Context, store.Tx) ([]gateway.EventID, error) { return ids, nil })
+	return s.inHalves(ctx, ids, err)
+}
+
+// inHalves goes on after events could not be decided together.
+func (s *Service) inHalves(ctx context.Context, ids []gateway.EventID, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -79,15 +103,18 @@ func (s *Service) Process(ctx context.Context, ids []gateway.EventID) error {
 	}
 	s.log.Warn("deciding in halves", "events", len(ids), "error", err)
 	half := len(ids) / 2
-	return errors.Join(s.Process(ctx, ids[:half]), s.Process(ctx, ids[half:]))
+	return errors.Join(s.alone(ctx, ids[:half]), s.alone(ctx, ids[half:]))
 }
 
-func (s *Service) processTogether(ctx context.Context, ids []gateway.EventID) error {
+func (s *Service) processTogether(ctx context.Context, which func(context.Context, store.Tx) ([]gateway.EventID, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
 	var lanes []store.LaneRef
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
-		var err error
+		ids, err := which(ctx, tx)
+		if err != nil {
+			return err
+		}
 		lanes, err = s.decide(ctx, tx, ids)
 		return err
 	})

@@ -39,11 +39,15 @@ type hasher struct {
 	compare func(password, hash string) (bool, error)
 }
 
-func newHasher() hasher {
+// newHasher hashes as it is told; the zero value is passwordParams.
+func newHasher(params argon2id.Params) hasher {
+	if params == (argon2id.Params{}) {
+		params = passwordParams
+	}
 	return hasher{
 		slots:   make(chan struct{}, maxHashing),
 		places:  make(chan struct{}, maxHashing+maxWaiting),
-		params:  passwordParams,
+		params:  params,
 		compare: argon2id.ComparePasswordAndHash,
 	}
 }

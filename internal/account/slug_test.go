@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alexedwards/argon2id"
+
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
@@ -56,7 +58,7 @@ func FuzzSlugOf(f *testing.F) {
 // With all slots taken a hash waits no longer than its context.
 func TestHashingIsBounded(t *testing.T) {
 	t.Parallel()
-	h := newHasher()
+	h := newHasher(argon2id.Params{})
 	for range maxHashing {
 		h.slots <- struct{}{}
 	}

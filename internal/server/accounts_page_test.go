@@ -15,7 +15,7 @@ import (
 // signupAs is a change of a bundle's dependencies: who may sign up.
 func signupAs(mode config.Signup) func(*server.Deps) {
 	return func(d *server.Deps) {
-		d.Accounts = account.NewService(account.Options{Store: d.Store, Clock: clock.New(), Signup: mode, BaseURL: "https://hooks.example.com"})
+		d.Accounts = account.NewService(account.Options{Store: d.Store, Passwords: cheapPasswords, Clock: clock.New(), Signup: mode, BaseURL: "https://hooks.example.com"})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/accept"
@@ -71,6 +72,9 @@ type bundle struct {
 	cutDatabase func()
 }
 
+// cheapPasswords hashes at once: what a hash costs is tested where it is made.
+var cheapPasswords = argon2id.Params{Memory: 8, Iterations: 1, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
 // newBundle starts everything; change may alter what the server is made of.
 func newBundle(t testing.TB, change ...func(*server.Deps)) *bundle {
 	t.Helper()
@@ -107,7 +111,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: "n1"})
 	b.operate = operate.New(operate.Options{Store: b.store, Clock: b.clock})
 	b.compare = reconcile.New(reconcile.Options{Store: b.store, Clock: b.clock})
-	b.account = account.NewService(account.Options{Store: b.store, Clock: b.clock, Signup: config.SignupOpen})
+	b.account = account.NewService(account.Options{Store: b.store, Passwords: cheapPasswords, Clock: b.clock, Signup: config.SignupOpen})
 	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log})
 	if err != nil {
 		t.Fatal(err)

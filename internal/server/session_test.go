@@ -227,7 +227,7 @@ func TestFirstSignUp(t *testing.T) {
 
 // closedSignUp closes sign-up.
 func closedSignUp(d *server.Deps) {
-	d.Accounts = account.NewService(account.Options{Store: d.Store, Clock: clock.New(), Signup: config.SignupClosed})
+	d.Accounts = account.NewService(account.Options{Store: d.Store, Passwords: cheapPasswords, Clock: clock.New(), Signup: config.SignupClosed})
 }
 
 // A proxy that does not say that it is one passes on what anybody asks: the

@@ -74,7 +74,7 @@ func TestSignUpTellsEverythingAtOnce(t *testing.T) {
 func TestInvitationIsForItsAddress(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, withPages, func(d *server.Deps) {
-		d.Accounts = account.NewService(account.Options{Store: d.Store, Clock: clock.New(), Signup: config.SignupInvite})
+		d.Accounts = account.NewService(account.Options{Store: d.Store, Passwords: cheapPasswords, Clock: clock.New(), Signup: config.SignupInvite})
 	})
 	owner := b.signedUp(t, "Acme")
 	by, err := b.account.LogIn(t.Context(), account.Credentials{Email: owner.email, Password: passphrase, Address: "192.0.2.1"})

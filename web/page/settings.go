@@ -23,7 +23,21 @@ type Settings struct {
 	Role gateway.Role
 	// Manages tells that the reader may change it.
 	Manages bool
-	Errors  Errors
+	// Delete leads to the question whether to delete the account; empty for who
+	// may not, and where it is to be deleted already.
+	Delete string
+	Errors Errors
+}
+
+// DeleteAccount asks whether an account shall be deleted.
+type DeleteAccount struct {
+	Action, Cancel string
+	// Account is the account's name, Entered what was typed for it.
+	Account, Entered string
+	// DeleteAt is when it would be.
+	DeleteAt time.Time
+	Heading  bool
+	Errors   Errors
 }
 
 // Keys is the page of an account's API keys.
@@ -100,6 +114,7 @@ var keyLives = []component.Option{
 func settingsTabs(account, section string) []component.Choice {
 	return []component.Choice{
 		{Text: "General", Href: account + "/settings", Current: section == layout.SectionSettings},
+		{Text: "Members", Href: account + "/settings/members", Current: section == tabMembers},
 		{Text: "Mails to me", Href: account + "/settings/alerts", Current: section == tabAlerts},
 		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
 	}
@@ -107,6 +122,9 @@ func settingsTabs(account, section string) []component.Choice {
 
 // nameHint says what a name is for, or who may change it.
 func (v Settings) nameHint() string {
+	if v.Account.DeleteAt != nil {
+		return "It can be changed once the account is restored."
+	}
 	if !v.Manages {
 		return "An admin or an owner of the account can change it."
 	}

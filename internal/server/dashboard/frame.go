@@ -35,6 +35,10 @@ func (v *visit) frame(title, section string) (layout.Frame, flash, error) {
 		return f, left, nil
 	}
 	f.Account = accountLink(v.membership)
+	f.Account.DeleteAt = v.membership.Account.DeleteAt
+	if f.Account.DeleteAt != nil && v.may(gateway.PermClose) {
+		f.Account.Restore = v.at("settings", "restore")
+	}
 	failed, err := v.d.Store.CountFailed(v.ctx(), v.account(), countedFailures+1)
 	if err != nil {
 		return f, left, err
@@ -60,14 +64,6 @@ func (v *visit) accountLinks() ([]layout.Account, error) {
 
 func accountLink(m account.Membership) layout.Account {
 	return layout.Account{Name: m.Account.Name, Path: accountPath(m.Account), Role: m.Role.Title()}
-}
-
-// inWords is a role in a sentence.
-func inWords(role gateway.Role) string {
-	if role == gateway.RoleViewer {
-		return "a viewer"
-	}
-	return "an " + string(role)
 }
 
 // bare is what stands around a page before anybody is logged in.

@@ -79,6 +79,9 @@ func member(next handler) handler {
 				return err
 			}
 		}
+		if err := v.d.Accounts.Seen(v.ctx(), v.person().ID, m); err != nil {
+			return err
+		}
 		return next(v)
 	}
 }
@@ -105,10 +108,16 @@ func permitted(p gateway.Permission) guard {
 
 // mayNot says what stands in the way of who lacks a permission, and who has it.
 func (v *visit) mayNot(p gateway.Permission) error {
+	if v.membership.Role.May(p) {
+		return &Refusal{
+			Status: http.StatusConflict, Title: "This account is about to be deleted",
+			Text: "Until then everything can be seen, and nothing changed. " + gateway.PermClose.Who() + " can restore it, under Settings.",
+		}
+	}
 	return &Refusal{
 		Status: http.StatusForbidden, Title: "Your role does not allow this",
-		Text: "You are " + inWords(v.membership.Role) + " of “" + v.membership.Account.Name + "”. " +
-			p.Who() + " of the account can do it, and an admin or an owner can change your role.",
+		Text: "You are " + v.membership.Role.WithArticle() + " of “" + v.membership.Account.Name + "”. " +
+			p.Who() + " of the account can do it. " + gateway.PermMembers.Who() + " can change your role.",
 	}
 }
 

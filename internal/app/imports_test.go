@@ -20,7 +20,7 @@ const module = "github.com/rowlock/rowlock/"
 var (
 	leaves = []string{
 		"internal/clock", "internal/config", "internal/egress", "internal/gateway",
-		"internal/job", "internal/rule", "internal/schema", "internal/secret", "internal/signature",
+		"internal/job", "internal/rule", "internal/schema", "internal/search", "internal/secret", "internal/signature",
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
 	"internal/schema":    nil,
+	"internal/search":    {"internal/gateway"},
 	"internal/secret":    {"internal/gateway"},
 	"internal/signature": {"internal/gateway"},
 	"migrations":         nil,

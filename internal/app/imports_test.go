@@ -24,7 +24,7 @@ var (
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
-		"internal/endpoint", "internal/eventtype", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
+		"internal/endpoint", "internal/eventtype", "internal/explore", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
 	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/body", "internal/server/problem"})
@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 	"internal/deliver":   useCase,
 	"internal/endpoint":  useCase,
 	"internal/eventtype": useCase,
+	"internal/explore":   useCase,
 	"internal/notify":    useCase,
 	"internal/operate":   useCase,
 	"internal/reconcile": useCase,

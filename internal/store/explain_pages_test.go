@@ -29,6 +29,9 @@ func (x *explained) eventPages() []call {
 			}
 			return x.Progress(ctx, account, ids)
 		}),
+		only("progress at an endpoint", func(ctx context.Context) (map[gateway.EventID]store.Progress, error) {
+			return x.ProgressAt(ctx, account, []gateway.EventID{event}, &x.endpoint)
+		}),
 		only("event's content", func(ctx context.Context) (map[gateway.EventID]gateway.Content, error) {
 			return x.Contents(ctx, account, []gateway.EventID{event})
 		}),

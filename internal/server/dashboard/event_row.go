@@ -47,32 +47,13 @@ func (v *visit) sourceRef(id gateway.SourceID, l store.SourceLabel) page.SourceR
 	return ref
 }
 
-// Statuses that are shown and that neither an event nor a delivery has.
-const (
-	shownRetrying = "retrying"
-)
-
 // overall is an event's status as people ask for it: whether it arrived. What
 // was given up comes first, then what is tried again, then what waits.
 func overall(status gateway.EventStatus, p store.Progress) string {
-	switch {
-	case p.Total == 0:
-		return string(status)
-	case p.Failed > 0:
-		return string(gateway.DeliveryFailed)
-	case p.Held > 0 && p.Held == p.Open:
-		return string(gateway.DeliveryHeld)
-	case p.Retrying > 0:
-		return shownRetrying
-	case p.Open > 0:
-		return string(gateway.DeliveryPending)
-	case p.Delivered > 0:
-		return string(gateway.DeliveryDelivered)
-	case p.Suppressed > 0:
-		return string(gateway.DeliverySuppressed)
-	default: // all were cancelled, or have expired
-		return string(gateway.DeliveryCancelled)
+	if p := p.Overall(); p != "" {
+		return string(p)
 	}
+	return string(status)
 }
 
 // nextStep says what comes next of an event, with the time of the next attempt

@@ -55,7 +55,7 @@ func newBundle(t *testing.T, lookTime time.Duration) *bundle {
 	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	b.Service = explore.New(explore.Options{Store: b.store, Clock: b.clock, LookTime: lookTime})
+	b.Service = explore.New(explore.Options{Store: b.store, Clock: b.clock, LookTime: lookTime, Retention: 30 * 24 * time.Hour})
 	o := history
 	o.Until = b.clock.Now().Add(-10 * time.Minute)
 	accounts, err := fill.Fill(t.Context(), pool, o)

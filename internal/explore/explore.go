@@ -21,6 +21,8 @@ type Options struct {
 	// LookTime bounds how long one part of a list is looked for; zero is
 	// DefaultLookTime.
 	LookTime time.Duration
+	// Retention is how long events are kept.
+	Retention time.Duration
 }
 
 // DefaultLookTime is how long somebody waits for a part without being told how

@@ -138,6 +138,15 @@ func (x *explained) numberPages() []call {
 		only("endpoints' totals", func(ctx context.Context) (map[gateway.EndpointID]store.Stats, error) {
 			return x.EndpointTotals(ctx, account, x.owner.Endpoints, w)
 		}),
+		only("received from", func(ctx context.Context) ([]store.Received, error) {
+			return x.ReceivedFrom(ctx, account, x.source, store.LastSteps(x.now, 24, time.Hour))
+		}),
+		only("received of type", func(ctx context.Context) ([]store.Received, error) {
+			return x.ReceivedOfType(ctx, account, x.event.Type, store.LastSteps(x.now, 24, time.Hour))
+		}),
+		only("busiest types", func(ctx context.Context) ([]store.TypeCount, error) {
+			return x.BusiestTypes(ctx, account, store.LastSteps(x.now, 24, time.Hour), listed)
+		}),
 		only("received", func(ctx context.Context) ([]store.Received, error) {
 			return x.Received(ctx, account, store.LastSteps(x.now, 24, time.Hour))
 		}),

@@ -1,0 +1,20 @@
+package gateway
+
+import "time"
+
+const (
+	// MaxSavedViews bounds those that one person has in an account: they stand side
+	// by side above a list.
+	MaxSavedViews = 20
+	// MaxSavedViewName bounds the name of one of them, in characters, and
+	// MaxSavedViewQuery what it is narrowed by, in bytes.
+	MaxSavedViewName, MaxSavedViewQuery = 60, 2048
+)
+
+// SavedView is a list of events that a person has given a name.
+type SavedView struct {
+	Name string
+	// Query is what the list is narrowed by, as its address has it.
+	Query     string
+	CreatedAt time.Time
+}

@@ -88,6 +88,14 @@ func eventsQuery(fields string, account gateway.AccountID, f EventFilter, page P
 	} else {
 		q.addKey(account, f.Key, low, high)
 	}
+	q.addEventFilter(f)
+	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
+	return q
+}
+
+// addEventFilter adds what narrows events e by their own columns, but for the
+// key.
+func (q *query) addEventFilter(f EventFilter) {
 	if f.Type != "" {
 		q.add(` AND e.type = `, f.Type)
 	}
@@ -101,8 +109,6 @@ func eventsQuery(fields string, account gateway.AccountID, f EventFilter, page P
 		q.add(` AND e.status = `, string(f.Status))
 		q.put(statusLiteral(f.Status))
 	}
-	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
-	return q
 }
 
 // addKey finds events by the hash of a key, which has any length; each source

@@ -37,8 +37,8 @@ const (
 // Formats lists them.
 var Formats = []Format{FormatNDJSON, FormatCSV}
 
-// MediaType is what the text is sent as.
-func (f Format) MediaType() string {
+// mediaType is what the text is sent as.
+func (f Format) mediaType() string {
 	if f == FormatCSV {
 		return "text/csv; charset=utf-8"
 	}
@@ -80,6 +80,14 @@ func (s *Service) Export(ctx context.Context, account gateway.AccountID, q Query
 	e.query.Until = e.Until
 	return e, nil
 }
+
+// Name is what a file with it is called.
+func (e *Export) Name() string {
+	return "events-" + e.Until.UTC().Format("20060102T150405Z") + "." + string(e.format)
+}
+
+// MediaType is what it is sent as.
+func (e *Export) MediaType() string { return e.format.mediaType() }
 
 // Close gives the turn to whoever waits.
 func (e *Export) Close() { e.done() }

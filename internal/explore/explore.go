@@ -52,6 +52,8 @@ type Query struct {
 	// Key is the idempotency key's bytes; nil asks for any.
 	Key    []byte
 	Source *gateway.SourceID
+	// Events are single ones, of which nothing else is asked; nil is all.
+	Events []gateway.EventID
 	// Endpoint is one that they were to be sent to.
 	Endpoint *gateway.EndpointID
 	// Statuses and Progress are any of which an event may have; none of either

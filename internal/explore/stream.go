@@ -31,6 +31,9 @@ type check func(context.Context, []gateway.Event) ([]gateway.Event, error)
 
 // plan finds the shortest way to the events of a query.
 func (s *Service) plan(ctx context.Context, account gateway.AccountID, q Query) (plan, error) {
+	if len(q.Events) > 0 {
+		return plan{streams: []stream{s.chosen(account, q.Events)}}, nil
+	}
 	if text := q.Search.Text(); text != "" {
 		named, err := s.named(ctx, account, q, text)
 		if err != nil || len(named) > 0 {
@@ -67,6 +70,15 @@ func (s *Service) planByIndex(account gateway.AccountID, q Query) plan {
 func (s *Service) events(account gateway.AccountID, f store.EventFilter) stream {
 	return stream{read: func(ctx context.Context, page store.Page[gateway.EventID]) ([]gateway.Event, error) {
 		return s.Store.Events(ctx, account, f, page)
+	}}
+}
+
+// chosen is the stream of single events.
+func (s *Service) chosen(account gateway.AccountID, ids []gateway.EventID) stream {
+	return stream{read: func(ctx context.Context, page store.Page[gateway.EventID]) ([]gateway.Event, error) {
+		events, err := s.Store.EventsByID(ctx, account, ids)
+		events = keep(events, func(e gateway.Event) bool { return page.Before == nil || e.ID.Compare(*page.Before) < 0 })
+		return events[:min(len(events), page.Limit)], err
 	}}
 }
 

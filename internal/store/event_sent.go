@@ -41,7 +41,7 @@ func (s *Store) EventsSent(ctx context.Context, account gateway.AccountID, f Del
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(a, b gateway.EventID) int { return b.Compare(a) })
-	return s.eventsOf(ctx, account, ids[:min(len(ids), page.Limit)])
+	return s.EventsByID(ctx, account, ids[:min(len(ids), page.Limit)])
 }
 
 // wholeMoments reads a part of a list of deliveries, and what else there is of
@@ -57,9 +57,9 @@ func (s *Store) wholeMoments(ctx context.Context, account gateway.AccountID, f D
 	return append(part, rest...), &low, err
 }
 
-// eventsOf reads events by their ids, newest first. The account is compared where
+// EventsByID reads events by their ids, newest first. The account is compared where
 // they are read, so that each is looked up in the primary key.
-func (s *Store) eventsOf(ctx context.Context, account gateway.AccountID, ids []gateway.EventID) ([]gateway.Event, error) {
+func (s *Store) EventsByID(ctx context.Context, account gateway.AccountID, ids []gateway.EventID) ([]gateway.Event, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

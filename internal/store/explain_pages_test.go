@@ -29,6 +29,12 @@ func (x *explained) eventPages() []call {
 			}
 			return x.Progress(ctx, account, ids)
 		}),
+		only("copies", func(ctx context.Context) (map[gateway.EventID]int, error) {
+			return x.Copies(ctx, account, []gateway.EventID{event})
+		}),
+		only("events by id", func(ctx context.Context) ([]gateway.Event, error) {
+			return x.EventsByID(ctx, account, []gateway.EventID{event})
+		}),
 		only("progress at an endpoint", func(ctx context.Context) (map[gateway.EventID]store.Progress, error) {
 			return x.ProgressAt(ctx, account, []gateway.EventID{event}, &x.endpoint)
 		}),

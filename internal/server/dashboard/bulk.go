@@ -201,7 +201,7 @@ func (v *visit) processRequest(values url.Values) (r operate.Request, ok bool) {
 func (v *visit) processAll(l listing) string {
 	q := l.clone()
 	q.Del(paramAfter)
-	if _, ok := v.processRequest(q); !ok || !v.manages() || len(q[paramStatus]) != 1 || l.has("subject", "key") {
+	if _, ok := v.processRequest(q); !ok || !v.manages() || len(q[paramStatus]) != 1 || l.has("subject", "key", paramEndpoint, paramSearch) {
 		return ""
 	}
 	return listing{path: v.at("events", "process")}.address(q)

@@ -21,6 +21,10 @@ func (v *visit) eventRows(events []gateway.Event) ([]page.EventRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	copies, err := v.d.Store.Copies(v.ctx(), v.account(), ids)
+	if err != nil {
+		return nil, err
+	}
 	labels, err := v.d.Store.SourceLabels(v.ctx(), v.account(), sources)
 	if err != nil {
 		return nil, err
@@ -31,12 +35,20 @@ func (v *visit) eventRows(events []gateway.Event) ([]page.EventRow, error) {
 		rows[i] = page.EventRow{
 			ID: e.ID.String(), Href: v.at("events", e.ID.String()), Type: e.Type, Status: overall(e.Status, p),
 			Source: v.sourceRef(e.SourceID, labels[e.SourceID]),
-			Done:   p.Delivered, Total: p.Total, ReceivedAt: e.ID.Time(),
+			Done:   p.Delivered, Total: p.Total, Copies: copiesText(copies[e.ID]), ReceivedAt: e.ID.Time(),
 			Open: e.Status == gateway.EventAccepted || p.Open > p.Held,
 		}
 		rows[i].Note, rows[i].NextAt = nextStep(e, p, v.now())
 	}
 	return rows, nil
+}
+
+// copiesText is how often an event came again; empty for never.
+func copiesText(n int) string {
+	if n >= store.MaxCopiesCounted {
+		return component.Number(n) + " or more"
+	}
+	return countText(n, n)
 }
 
 func (v *visit) sourceRef(id gateway.SourceID, l store.SourceLabel) page.SourceRef {

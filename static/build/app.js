@@ -116,7 +116,7 @@
 		opener = ctx.sourceElement.checkVisibility?.() ? ctx.sourceElement : document.activeElement;
 		closeMenus();
 		dialog.showModal();
-		const first = '[autofocus], .body :is(input:not([type="hidden"]), select, textarea)';
+		const first = '[autofocus], .body :is(input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea)';
 		($('[aria-invalid="true"]', dialog) ?? $(first, dialog))?.focus();
 	});
 
@@ -386,7 +386,7 @@
 	function press(key) {
 		const hit = (from) => from && $(`[data-key="${key}"]`, from);
 		const row = document.activeElement.closest('tr');
-		(selecting() ? hit($('.bulk')) : hit(row) ?? hit($('.head')))?.click();
+		((selecting() && hit($('.bulk'))) || hit(row) || hit($('.head')))?.click();
 	}
 
 	function move(by) {

@@ -907,7 +907,7 @@ func shortcuts(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = shortcut("Peek at the row, where there is more to see", "p").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = shortcut("Peek at the row", "p").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

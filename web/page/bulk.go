@@ -43,6 +43,14 @@ func (q Bulk) submit() component.Button {
 	return b
 }
 
+// note is what stands below how many match.
+func (q Bulk) note() string {
+	if q.Count == 0 && !q.More && len(q.Which) > 0 {
+		return "What is still open goes out by itself."
+	}
+	return "You can stop it at any time."
+}
+
 // countText says how many match.
 func countText(n int, more bool, one, many, none string) string {
 	switch {

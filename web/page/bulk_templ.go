@@ -109,7 +109,7 @@ func BulkAsk(q Bulk) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = component.Callout{Tone: component.ToneInfo, Title: countText(q.Count, q.More, q.One, q.Many, "Nothing matches."), Text: "You can stop it at any time."}.Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = component.Callout{Tone: component.ToneInfo, Title: countText(q.Count, q.More, q.One, q.Many, "Nothing matches."), Text: q.note()}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -95,7 +95,9 @@ func (v *visit) askMany(status int, section string, r operate.Request, q page.Bu
 	if err != nil {
 		return err
 	}
-	q.About = aboutFilter(r.Filter, name, v.now())
+	if len(r.Filter.Events) == 0 { // the title says how many they are
+		q.About = aboutFilter(r.Filter, name, v.now())
+	}
 	return v.askAgain(status, q.Title, section, page.BulkAsk(q))
 }
 

@@ -112,9 +112,12 @@
 			const again = $$(`[name="${CSS.escape(changed ?? '')}"]`, dialog);
 			return (again.find((e) => e.checked) ?? again[0])?.focus();
 		}
-		// What is in a menu cannot have the focus again.
-		opener = ctx.sourceElement.checkVisibility?.() ? ctx.sourceElement : document.activeElement;
 		closeMenus();
+		// Who pressed a key stays where they were; what is in a menu cannot have the
+		// focus again, but the menu's own button can.
+		const { sourceElement } = ctx;
+		opener = [document.activeElement, sourceElement, sourceElement.closest('details')?.firstElementChild]
+			.find((e) => e && e !== document.body && (e.checkVisibility?.() ?? true));
 		dialog.showModal();
 		const first = '[autofocus], .body :is(input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea)';
 		($('[aria-invalid="true"]', dialog) ?? $(first, dialog))?.focus();
@@ -415,6 +418,7 @@
 
 	function enhance(from) {
 		const fresh = (selector) => $$(selector, from).filter((e) => !e.enhanced && (e.enhanced = true));
+		fresh('.no-js').forEach((e) => e.remove()); // its buttons would answer to Enter
 		fresh('[data-tabs]').forEach(tabs);
 		fresh('[data-chart]').forEach(chart);
 		fresh('table[data-select]').forEach(selection);

@@ -20,11 +20,11 @@ const module = "github.com/rowlock/rowlock/"
 var (
 	leaves = []string{
 		"internal/clock", "internal/config", "internal/egress", "internal/gateway",
-		"internal/job", "internal/rule", "internal/schema", "internal/secret", "internal/signature",
+		"internal/job", "internal/rule", "internal/schema", "internal/search", "internal/secret", "internal/signature",
 	}
 	useCases = []string{
 		"internal/accept", "internal/account", "internal/claim", "internal/decide", "internal/deliver",
-		"internal/endpoint", "internal/eventtype", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
+		"internal/endpoint", "internal/eventtype", "internal/explore", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
 	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/access", "internal/server/body", "internal/server/problem"})
@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
 	"internal/schema":    nil,
+	"internal/search":    {"internal/gateway"},
 	"internal/secret":    {"internal/gateway"},
 	"internal/signature": {"internal/gateway"},
 	"migrations":         nil,
@@ -64,6 +65,7 @@ var rooms = map[string][]string{
 	"internal/deliver":   useCase,
 	"internal/endpoint":  useCase,
 	"internal/eventtype": useCase,
+	"internal/explore":   useCase,
 	"internal/notify":    useCase,
 	"internal/operate":   useCase,
 	"internal/reconcile": useCase,

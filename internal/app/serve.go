@@ -197,7 +197,7 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 		Listen: string(o.Config.Listen), MetricsListen: string(o.Config.MetricsListen),
 		BaseURL: string(o.Config.BaseURL), TrustedProxies: o.Config.TrustedProxies,
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
-		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate, Claims: v.claims, Reconcile: v.reconcile,
+		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate, Explore: v.explore, Claims: v.claims, Reconcile: v.reconcile,
 		Endpoints: v.endpoints, Sources: v.sources, EventTypes: v.eventTypes, Notify: v.notify,
 		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention,
 		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,

@@ -26,6 +26,7 @@ import (
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
+	"github.com/rowlock/rowlock/internal/explore"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
@@ -52,6 +53,7 @@ type services struct {
 	decide     *decide.Service
 	deliver    *deliver.Service
 	operate    *operate.Service
+	explore    *explore.Service
 	claims     *claim.Service
 	reconcile  *reconcile.Service
 	retain     *retain.Service
@@ -84,6 +86,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	v.claims = claim.New(claim.Options{Store: s, Clock: c})
 	v.reconcile = reconcile.New(reconcile.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
+	v.explore = explore.New(explore.Options{Store: s, Clock: c, Retention: o.Config.Retention})
 	var committed func([]gateway.EventID)
 	if o.Roles.Worker {
 		committed = v.decide.Offer

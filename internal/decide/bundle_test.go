@@ -202,6 +202,7 @@ func (b *bundle) wantStatus(t *testing.T, want gateway.EventStatus, ids ...gatew
 func (b *bundle) wantUsage(t *testing.T, events int) {
 	t.Helper()
 	b.wantCount(t, events, `SELECT coalesce(sum(events), 0)::int FROM usage WHERE account_id = $1`, b.account)
+	b.wantCount(t, events, `SELECT coalesce(sum(events), 0)::int FROM type_counts WHERE account_id = $1`, b.account)
 	b.wantCount(t, events*len(body), `SELECT coalesce(sum(bytes), 0)::int FROM usage WHERE account_id = $1`, b.account)
 }
 

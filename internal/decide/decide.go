@@ -164,7 +164,7 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err := tx.Enqueue(ctx, job.Delivers(p.lanes)...); err != nil {
 		return nil, err
 	}
-	return p.lanes, tx.AddUsage(ctx, s.node, p.usage)
+	return p.lanes, tx.AddUsage(ctx, s.node, p.usage, p.types)
 }
 
 // pausedSources locks the paused sources among the events', if there are any.

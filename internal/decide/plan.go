@@ -16,13 +16,14 @@ type planned struct {
 	// lanes are the endpoints that got work, each once.
 	lanes []store.LaneRef
 	usage map[store.SourceRef]store.Usage
+	types map[store.TypeRef]int64
 }
 
 // plan decides a batch: an event of a paused source is held, one that its rule
 // ended says why, one that no endpoint asks for says so, the others go to every endpoint that does and
 // whose filter lets them through.
 func plan(events []store.Undecided, paused map[gateway.SourceID]bool, ended verdicts, candidates []store.Candidate, refused refusals) planned {
-	p := planned{usage: map[store.SourceRef]store.Usage{}}
+	p := planned{usage: map[store.SourceRef]store.Usage{}, types: map[store.TypeRef]int64{}}
 	byAccount := map[gateway.AccountID][]store.Candidate{}
 	for _, c := range candidates {
 		byAccount[c.AccountID] = append(byAccount[c.AccountID], c)
@@ -127,4 +128,5 @@ func (p *planned) count(e store.Undecided) {
 	u.Events++
 	u.Bytes += int64(e.BodySize)
 	p.usage[ref] = u
+	p.types[store.TypeRef{AccountID: e.AccountID, Type: e.Type}]++
 }

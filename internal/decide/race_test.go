@@ -185,7 +185,7 @@ func TestDeletionWaitsForADecision(t *testing.T) {
 	done := make(chan error, 2)
 	b.in(t, func(tx store.Tx) error {
 		// The usage row, which comes last, keeps the decision from ending.
-		if err := tx.AddUsage(t.Context(), node, map[store.SourceRef]store.Usage{{AccountID: b.account, SourceID: b.source}: {}}); err != nil {
+		if err := tx.AddUsage(t.Context(), node, map[store.SourceRef]store.Usage{{AccountID: b.account, SourceID: b.source}: {}}, nil); err != nil {
 			return err
 		}
 		go func() { done <- b.Process(t.Context(), ids) }()

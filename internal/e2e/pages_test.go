@@ -221,7 +221,7 @@ func (b *tab) crawl(from string) (paths []string) {
 
 // links are where a page's links lead, on this site.
 const links = `[...new Set([...document.querySelectorAll('a[href]')]
-	.map((a) => new URL(a.href)).filter((u) => u.origin === location.origin).map((u) => u.pathname + u.search))]`
+	.map((a) => new URL(a.href.baseVal ?? a.href, location)).filter((u) => u.origin === location.origin).map((u) => u.pathname + u.search))]`
 
 // isNew tells that a link leads to a page of a kind that was not seen yet, or
 // gives one a parameter that it was not given yet, and notes both. Ids and the
@@ -246,5 +246,5 @@ func isNew(seen map[string]bool, link string) bool {
 // leadsOn tells that a link leads to a page of ours for people: the API and the
 // job queue have pages of their own, and what is downloaded is none.
 func leadsOn(link string) bool {
-	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw") && !strings.Contains(link, "/usage/csv")
+	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw") && !strings.Contains(link, "/usage/csv") && !strings.Contains(link, "/events/export")
 }

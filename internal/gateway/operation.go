@@ -91,15 +91,24 @@ type OperationFilter struct {
 	StatusCode int       `json:"status_code,omitempty"`
 	// Deliveries are single ones.
 	Deliveries []DeliveryID `json:"ids,omitempty"`
-	// EventStatus, Type and Source are those of events.
+	// EventStatus, Type, Subject and Source are those of events.
 	EventStatus EventStatus `json:"event_status,omitempty"`
 	Type        string      `json:"type,omitempty"`
+	Subject     string      `json:"subject,omitempty"`
 	Source      *SourceID   `json:"source,omitempty"`
+	// Events are single ones, and Search what came in with them, as it was typed.
+	Events []EventID `json:"events,omitempty"`
+	Search string    `json:"search,omitempty"`
 	// Reconciliation is the one that found what is missing.
 	Reconciliation *ReconciliationID `json:"reconciliation,omitempty"`
 	// Since and Until bound when the events came in: from, and before.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
+}
+
+// OfEvents tells that deliveries are found by what their events are.
+func (f OperationFilter) OfEvents() bool {
+	return f.EventStatus != "" || f.Type != "" || f.Subject != "" || f.Source != nil || f.Search != "" || len(f.Events) > 0
 }
 
 // Cause is why the last attempt failed, if that is asked for.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/search"
 )
 
 // check tells what is wrong with a request, and completes it: what a kind
@@ -84,11 +85,30 @@ func checkRedeliver(f gateway.OperationFilter) error {
 	if f.Outcome != "" && !slices.Contains(gateway.Outcomes, f.Outcome) {
 		faults = append(faults, gateway.Invalid("outcome", "want succeeded, rejected, unreachable or unknown"))
 	}
+	faults = append(faults, checkEvents(f))
 	if len(f.Deliveries) > gateway.MaxOperationIDs {
 		faults = append(faults, gateway.Invalid("ids", "want at most %d: leave them out and filter for more", gateway.MaxOperationIDs))
 	}
-	if f.Endpoint == nil && f.Event == nil && f.Status == "" && f.Outcome == "" && f.Cause() == nil && len(f.Deliveries) == 0 && f.Since.IsZero() {
+	if f.Endpoint == nil && f.Event == nil && f.Status == "" && f.Outcome == "" && f.Cause() == nil && len(f.Deliveries) == 0 && f.Since.IsZero() && !f.OfEvents() {
 		faults = append(faults, gateway.Invalid("status", "say what is to be delivered again: an endpoint, an event, a status, an outcome, a cause, a time or single ones"))
+	}
+	return errors.Join(faults...)
+}
+
+// checkEvents tells what is wrong with what the events of deliveries are to be.
+func checkEvents(f gateway.OperationFilter) error {
+	var faults []error
+	if len(f.Events) > gateway.MaxOperationIDs {
+		faults = append(faults, gateway.Invalid("events", "want at most %d: leave them out and filter for more", gateway.MaxOperationIDs))
+	}
+	if f.OfEvents() && (len(f.Deliveries) > 0 || f.Event != nil) {
+		faults = append(faults, gateway.Invalid("ids", "single deliveries are of no other events: leave the others out"))
+	}
+	if _, err := search.Parse(f.Search); err != nil {
+		faults = append(faults, gateway.Invalid("search", "%s", err))
+	}
+	if f.EventStatus != "" && !slices.Contains(gateway.EventStatuses, f.EventStatus) {
+		faults = append(faults, gateway.Invalid("event_status", "want %s", choices(gateway.EventStatuses)))
 	}
 	return errors.Join(faults...)
 }

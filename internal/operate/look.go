@@ -39,6 +39,9 @@ func (s *Service) look(ctx context.Context, run store.OperationRun, after [16]by
 	f.last = after
 	switch run.Kind {
 	case gateway.OperationRecoverFailed, gateway.OperationRedeliver:
+		if run.Filter.OfEvents() {
+			return f, s.lookByEvents(ctx, run, &f, limit)
+		}
 		looked, err := s.Store.LookAtDeliveries(ctx, run, after, limit)
 		f.deliveries = note(&f, looked, limit)
 		return f, err

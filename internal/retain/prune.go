@@ -67,6 +67,12 @@ func (s *Service) PruneDismissals(ctx context.Context) error {
 	return err
 }
 
+// PruneTypeCounts deletes what was counted of types before the retention.
+func (s *Service) PruneTypeCounts(ctx context.Context) error {
+	before := s.Clock.Now().Add(-s.Retention)
+	return inBatches(func() (int64, error) { return s.Store.PruneTypeCounts(ctx, before, batch) })
+}
+
 // PruneReconciliations deletes the rows of reconciliations that are older than the
 // retention, of which the numbers are kept, and those that were deleted.
 func (s *Service) PruneReconciliations(ctx context.Context) error {

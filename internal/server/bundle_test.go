@@ -28,6 +28,7 @@ import (
 	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
+	"github.com/rowlock/rowlock/internal/explore"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
@@ -124,7 +125,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	return server.Deps{
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
-		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Reconcile: b.compare, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
+		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Explore: explore.New(explore.Options{Store: b.store, Clock: b.clock, Retention: 720 * time.Hour}), Reconcile: b.compare, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
 		Endpoints:  endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
 		EventTypes: eventtype.New(eventtype.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetEventTypes}),
 		Sources:    source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),

@@ -249,7 +249,7 @@ func TestDeliveryThatWaits(t *testing.T) {
 	}
 	overview := f.get(f.home)
 	overview.wantText("#stuck", "customer-1")
-	if links := overview.hrefs("#stuck td a"); !slices.Contains(links, claim.path) {
+	if links := overview.hrefs("#stuck li a"); !slices.Contains(links, claim.path) {
 		t.Errorf("the overview leads to %q", links)
 	}
 	f.follow(f.post(f.home+"/deliveries/"+second+"/redeliver", map[string][]string{"if_attempts": {"0"}})).wantToast("Not sent: another delivery of the fact is on its way, or nobody knows whether it arrived")

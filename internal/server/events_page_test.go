@@ -121,7 +121,7 @@ func TestEventFiltersAreAForm(t *testing.T) {
 	p.wantText("#events .empty", "No event matches these filters")
 	p.wantText("#events .empty", "Last 24 hours")
 	p.wantText(".chip[data-on]", "Accepted, Held at source")
-	p.wantText(".chip[data-on]", "Decision")
+	p.wantText(".chip[data-on]", "Status")
 	p.wantText("main nav[aria-label=Views], main [aria-label=Views]", "Held at source")
 	wider := p.hrefs("#events .empty a")
 	if len(wider) != 2 || !strings.Contains(wider[0], "range=7d") || wider[1] != w.home+"/events" {
@@ -151,8 +151,8 @@ func TestEventPageTellsWhatHappened(t *testing.T) {
 	if strings.Contains(p.text, "<script>") && strings.Contains(p.text, "ord/1 \u202e") || p.Find("main script, main b:contains('sync')").Length() != 0 {
 		t.Error("the page holds what came from outside as it is")
 	}
-	if subject := p.hrefs(".strip a.link"); len(subject) != 1 || len(w.get(subject[0]).eventsListed()) != 1 {
-		t.Errorf("the subject leads to %v", subject)
+	if subject := p.hrefs(".strip a.link"); len(subject) != 2 || len(w.get(subject[0]).eventsListed()) != 1 || len(w.get(subject[1]).eventsListed()) != 1 {
+		t.Errorf("the subject and the key lead to %v", subject)
 	}
 }
 

@@ -168,6 +168,7 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.postpone(world.ids["endpoints"])
 	n.must(200, http.MethodPost, "/sources/"+world.ids["sources"]+"/pause", nil)
 	n.must(200, http.MethodPut, "/sources/"+world.ids["sources"]+"/rule", object{"subject": "body.id"})
+	w.post(w.home+"/events/views/new", url.Values{"name": {"Orders"}, "query": {"range=1h&subject=s&type=order.created"}}).wantStatus(http.StatusSeeOther)
 
 	w.newMember()
 	w.closing()

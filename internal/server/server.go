@@ -22,6 +22,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
+	"github.com/rowlock/rowlock/internal/explore"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
@@ -71,6 +72,7 @@ type Deps struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
+	Explore    *explore.Service
 	Notify     *notify.Service
 	Reconcile  *reconcile.Service
 

@@ -29,6 +29,8 @@ type DeliveryFilter struct {
 	Operation *gateway.OperationID
 	// Claim is that of a single-fire type's fact.
 	Claim *gateway.ClaimID
+	// Troubled asks for those whose last attempt did not succeed.
+	Troubled bool
 }
 
 // outcome is the last attempt's that is asked for, if any: also by its cause,
@@ -118,6 +120,9 @@ func (q *query) addDeliveryFilter(f DeliveryFilter, page Page[gateway.DeliveryID
 		if outcome != gateway.OutcomeSucceeded {
 			q.put(` AND d.last_outcome <> 'succeeded'`)
 		}
+	}
+	if f.Troubled {
+		q.put(` AND d.last_outcome <> 'succeeded'`)
 	}
 	if f.Cause != nil {
 		q.add(` AND d.last_error_kind = `, string(f.Cause.ErrorKind))

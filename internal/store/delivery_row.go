@@ -80,9 +80,37 @@ type Progress struct {
 	NextAttemptAt *time.Time
 }
 
+// Overall is how far the event got; empty where it has no delivery.
+func (p Progress) Overall() gateway.Progress {
+	switch {
+	case p.Total == 0:
+		return ""
+	case p.Failed > 0:
+		return gateway.ProgressFailed
+	case p.Held > 0 && p.Held == p.Open:
+		return gateway.ProgressHeld
+	case p.Retrying > 0:
+		return gateway.ProgressRetrying
+	case p.Open > 0:
+		return gateway.ProgressPending
+	case p.Delivered > 0:
+		return gateway.ProgressDelivered
+	case p.Suppressed > 0:
+		return gateway.ProgressSuppressed
+	default:
+		return gateway.ProgressCancelled
+	}
+}
+
 // Progress tells how far a page of events got. One without a delivery is not in
 // the map.
 func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events []gateway.EventID) (map[gateway.EventID]Progress, error) {
+	return s.ProgressAt(ctx, account, events, nil)
+}
+
+// ProgressAt tells how far a page of events got at one endpoint; nil is at all of
+// them.
+func (s *Store) ProgressAt(ctx context.Context, account gateway.AccountID, events []gateway.EventID, endpoint *gateway.EndpointID) (map[gateway.EventID]Progress, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
@@ -111,8 +139,9 @@ func (s *Store) Progress(ctx context.Context, account gateway.AccountID, events 
 			  AND d.id >= $5
 			  AND d.id < $6
 			  AND (d.status <> 'failed' OR d.failover_to IS NULL)
+			  AND ($7::uuid IS NULL OR d.endpoint_id = $7)
 		) c
-		WHERE c.total > 0`, account, events, lows, highs, low, high)
+		WHERE c.total > 0`, account, events, lows, highs, low, high, endpoint)
 	if err != nil {
 		return nil, wrap("count what is delivered", err)
 	}

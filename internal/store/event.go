@@ -68,7 +68,7 @@ func (s *Store) Body(ctx context.Context, account gateway.AccountID, id gateway.
 
 // Events lists an account's events, newest first.
 func (s *Store) Events(ctx context.Context, account gateway.AccountID, f EventFilter, page Page[gateway.EventID]) ([]gateway.Event, error) {
-	q := eventsQuery(account, f, page)
+	q := eventsQuery(eventFields, account, f, page)
 	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
 	if err != nil {
 		return nil, wrap("list events", err)
@@ -77,10 +77,10 @@ func (s *Store) Events(ctx context.Context, account gateway.AccountID, f EventFi
 	return events, wrap("list events", err)
 }
 
-func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.EventID]) *query {
+func eventsQuery(fields string, account gateway.AccountID, f EventFilter, page Page[gateway.EventID]) *query {
 	low, high := page.bounds()
 	q := &query{}
-	q.add(`SELECT `+eventFields+`
+	q.add(`SELECT `+fields+`
 		FROM events e
 		WHERE e.account_id = `, account)
 	if f.Key == nil {
@@ -88,6 +88,14 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 	} else {
 		q.addKey(account, f.Key, low, high)
 	}
+	q.addEventFilter(f)
+	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
+	return q
+}
+
+// addEventFilter adds what narrows events e by their own columns, but for the
+// key.
+func (q *query) addEventFilter(f EventFilter) {
 	if f.Type != "" {
 		q.add(` AND e.type = `, f.Type)
 	}
@@ -101,8 +109,6 @@ func eventsQuery(account gateway.AccountID, f EventFilter, page Page[gateway.Eve
 		q.add(` AND e.status = `, string(f.Status))
 		q.put(statusLiteral(f.Status))
 	}
-	q.add(` ORDER BY e.id DESC LIMIT `, page.Limit)
-	return q
 }
 
 // addKey finds events by the hash of a key, which has any length; each source

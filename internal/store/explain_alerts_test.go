@@ -51,6 +51,19 @@ func (x *explained) alerting() []call {
 			}
 			return err
 		}),
+		x.withUser("saved views", func(ctx context.Context, tx store.Tx, user store.User) error {
+			if err := tx.AddMember(ctx, account, user.ID, gateway.RoleViewer); err != nil {
+				return err
+			}
+			if err := tx.SaveView(ctx, account, user.ID, gateway.SavedView{Name: "a", Query: "b=c"}); err != nil {
+				return err
+			}
+			_, err := tx.DeleteView(ctx, account, user.ID, "a")
+			return err
+		}),
+		only("list saved views", func(ctx context.Context) ([]gateway.SavedView, error) {
+			return x.SavedViews(ctx, account, gateway.UserID(x.b.clock.NewID()))
+		}),
 		only("choices", func(ctx context.Context) (map[gateway.AlertKind]bool, error) {
 			return x.AlertChoices(ctx, account, gateway.UserID(x.b.clock.NewID()))
 		}),

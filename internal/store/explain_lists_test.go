@@ -16,7 +16,7 @@ const listed = 50
 // lists asks for every list by every filter, alone and with the endpoint, in
 // each part.
 func (x *explained) lists() []call {
-	return slices.Concat(x.eventLists(), x.deliveryLists(), x.attemptLists(), x.requestLists(), x.quietLists())
+	return slices.Concat(x.eventLists(), x.sentLists(), x.deliveryLists(), x.attemptLists(), x.requestLists(), x.quietLists())
 }
 
 // part is a place in a list.
@@ -98,6 +98,32 @@ func (x *explained) deliveryLists() (all []call) {
 		}
 	}
 	return all
+}
+
+// sentLists are events by what became of their deliveries, and when they came in.
+func (x *explained) sentLists() (all []call) {
+	filters := map[string]store.DeliveryFilter{
+		"endpoint": {Endpoint: &x.endpoint}, "idle endpoint": {Endpoint: &x.idle},
+		"failed": {Status: gateway.DeliveryFailed}, "delivered": {Status: gateway.DeliveryDelivered}, "pending": {Status: gateway.DeliveryPending},
+		"retrying": {Status: gateway.DeliveryPending, Troubled: true}, "sending again": {Status: gateway.DeliverySending, Troubled: true},
+		"retrying to endpoint": {Status: gateway.DeliveryPending, Troubled: true, Endpoint: &x.endpoint},
+		"failed to endpoint":   {Status: gateway.DeliveryFailed, Endpoint: &x.endpoint},
+	}
+	for name, f := range filters {
+		for _, p := range x.parts() {
+			all = append(all, only("events sent, "+name+", "+p.name, func(ctx context.Context) ([]gateway.Event, error) {
+				return x.EventsSent(ctx, x.owner.ID, f, pageOf(p, x.event.ID))
+			}))
+		}
+	}
+	for name, f := range map[string]store.EventFilter{"all": {}, "type": {Type: x.event.Type}, "source": {Source: &x.event.SourceID}, "subject": {Subject: *x.event.Subject}} {
+		all = append(all, only("event times by "+name, func(ctx context.Context) ([]time.Time, error) {
+			return x.EventTimes(ctx, x.owner.ID, f, store.Page[gateway.EventID]{Since: x.now.Add(-30 * time.Hour), Limit: listed})
+		}))
+	}
+	return append(all, done("arrived", func(ctx context.Context, _ store.Tx) error {
+		return x.EachArrived(ctx, x.owner.ID, []gateway.EventID{x.event.ID}, func(gateway.EventID, []byte, []byte) {})
+	}))
 }
 
 func (x *explained) deliveryList(name string, f store.DeliveryFilter, p part) call {

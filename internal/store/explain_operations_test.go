@@ -127,6 +127,22 @@ func (x *explained) looks() (all []call) {
 			return x.LookAtDeliveries(ctx, run, gateway.DeliveryID(run.Cursor), listed)
 		}))
 	}
+	for name, f := range map[string]gateway.OperationFilter{
+		"type":            {Type: x.event.Type, Since: since},
+		"type, failed":    {Type: x.event.Type, Status: gateway.DeliveryFailed},
+		"subject":         {Subject: *x.event.Subject},
+		"source":          {Source: &x.event.SourceID},
+		"status":          {EventStatus: gateway.EventProcessed, Endpoint: &x.endpoint},
+		"rare status":     {EventStatus: gateway.EventRuleError},
+		"what came in":    {Search: "$.n = 1"},
+		"single ones":     {Events: []gateway.EventID{x.event.ID}},
+		"a type of a day": {Type: x.event.Type, Since: x.now.Add(-24 * time.Hour)},
+	} {
+		run := x.filtered(gateway.OperationRedeliver, f)
+		all = append(all, only("look at deliveries of events by "+name, func(ctx context.Context) (store.EventsLooked, error) {
+			return x.LookAtDeliveriesOf(ctx, run, gateway.DeliveryID(run.Cursor), listed)
+		}))
+	}
 	for name, run := range map[string]store.OperationRun{
 		"missing":        x.filtered(gateway.OperationRecoverMissing, gateway.OperationFilter{Endpoint: &x.endpoint, Since: since}),
 		"rule errors":    x.filtered(gateway.OperationReprocess, gateway.OperationFilter{EventStatus: gateway.EventRuleError}),

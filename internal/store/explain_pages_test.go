@@ -29,6 +29,15 @@ func (x *explained) eventPages() []call {
 			}
 			return x.Progress(ctx, account, ids)
 		}),
+		only("copies", func(ctx context.Context) (map[gateway.EventID]int, error) {
+			return x.Copies(ctx, account, []gateway.EventID{event})
+		}),
+		only("events by id", func(ctx context.Context) ([]gateway.Event, error) {
+			return x.EventsByID(ctx, account, []gateway.EventID{event})
+		}),
+		only("progress at an endpoint", func(ctx context.Context) (map[gateway.EventID]store.Progress, error) {
+			return x.ProgressAt(ctx, account, []gateway.EventID{event}, &x.endpoint)
+		}),
 		only("event's content", func(ctx context.Context) (map[gateway.EventID]gateway.Content, error) {
 			return x.Contents(ctx, account, []gateway.EventID{event})
 		}),
@@ -134,6 +143,15 @@ func (x *explained) numberPages() []call {
 		only("totals", func(ctx context.Context) (store.Stats, error) { return x.Totals(ctx, account, nil, w) }),
 		only("endpoints' totals", func(ctx context.Context) (map[gateway.EndpointID]store.Stats, error) {
 			return x.EndpointTotals(ctx, account, x.owner.Endpoints, w)
+		}),
+		only("received from", func(ctx context.Context) ([]store.Received, error) {
+			return x.ReceivedFrom(ctx, account, x.source, store.LastSteps(x.now, 24, time.Hour))
+		}),
+		only("received of type", func(ctx context.Context) ([]store.Received, error) {
+			return x.ReceivedOfType(ctx, account, x.event.Type, store.LastSteps(x.now, 24, time.Hour))
+		}),
+		only("busiest types", func(ctx context.Context) ([]store.TypeCount, error) {
+			return x.BusiestTypes(ctx, account, store.LastSteps(x.now, 24, time.Hour), listed)
 		}),
 		only("received", func(ctx context.Context) ([]store.Received, error) {
 			return x.Received(ctx, account, store.LastSteps(x.now, 24, time.Hour))

@@ -138,6 +138,7 @@ func (x *explained) housekeeping() []call {
 			_, _, err := x.PruneKeys(ctx, 0, time.Time{}, x.now, 100)
 			return err
 		}},
+		only("prune counts of types", func(ctx context.Context) (int64, error) { return x.PruneTypeCounts(ctx, x.now.AddDate(0, 0, -30), 100) }),
 		only("prune rollups", func(ctx context.Context) (int64, error) { return x.PruneRollups(ctx, x.now.AddDate(0, 0, -30), 100) }),
 		only("trim requests", func(ctx context.Context) (int64, error) { return x.TrimRequests(ctx, 1000, 100) }),
 		only("repair lanes", x.RepairLanes),

@@ -85,7 +85,7 @@ func (x *explained) deciding() []call {
 			return tx.SetDecisions(ctx, []store.Decision{{ID: x.event.ID, Status: gateway.EventNoEndpoints}})
 		}),
 		done("add usage", func(ctx context.Context, tx store.Tx) error {
-			return tx.AddUsage(ctx, "n", map[store.SourceRef]store.Usage{{AccountID: x.owner.ID, SourceID: x.source}: {Events: 1, Bytes: 1}})
+			return tx.AddUsage(ctx, "n", map[store.SourceRef]store.Usage{{AccountID: x.owner.ID, SourceID: x.source}: {Events: 1, Bytes: 1}}, map[store.TypeRef]int64{{AccountID: x.owner.ID, Type: x.event.Type}: 1})
 		}),
 		inTx("reopen event", func(ctx context.Context, tx store.Tx) (bool, error) {
 			return tx.ReopenEvent(ctx, x.owner.ID, x.event.ID, gateway.ReprocessableStatuses)

@@ -42,7 +42,10 @@ func (s *Store) LookAtDeliveries(ctx context.Context, run OperationRun, after ga
 }
 
 // addMatch asks of each candidate c whether the operation is about it.
-func (q *query) addMatch(run OperationRun) {
+func (q *query) addMatch(run OperationRun) { q.addMatchOf(run, ``) }
+
+// addMatchOf is addMatch with columns behind it.
+func (q *query) addMatchOf(run OperationRun, columns string) {
 	f := run.Filter
 	q.add(`SELECT c.id, c.endpoint_id,
 		c.status = ANY (`, texts(closedStatuses(f)))
@@ -69,6 +72,7 @@ func (q *query) addMatch(run OperationRun) {
 		q.add(` AND c.last_error_kind = `, string(cause.ErrorKind))
 		q.add(` AND c.last_status_code = `, cause.StatusCode)
 	}
+	q.put(columns)
 }
 
 // closedStatuses are those that an operation opens again.

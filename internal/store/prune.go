@@ -13,6 +13,7 @@ const (
 	pruneKeysLock    = 0x6b657973       // "keys"
 	pruneRollupsLock = 0x726f6c6c757073 // "rollups"
 	pruneClaimsLock  = 0x636c61696d73   // "claims"
+	pruneTypesLock   = 0x7479706573     // "types"
 )
 
 // KeyPartitions is how many parts event_keys has; the schema says the same.

@@ -118,7 +118,7 @@ func TestUsageOfSources(t *testing.T) {
 		b.in(t, func(tx store.Tx) error {
 			return tx.AddUsage(t.Context(), "n", map[store.SourceRef]store.Usage{
 				{AccountID: b.account, SourceID: one}: {Events: 1, Bytes: 10}, {AccountID: b.account, SourceID: two}: {Events: 5, Bytes: 50},
-			})
+			}, nil)
 		})
 	}
 	counts, err := b.SourceCounts(t.Context(), b.account, []gateway.SourceID{one, two}, 2, b.clock.Now())

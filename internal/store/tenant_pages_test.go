@@ -37,7 +37,7 @@ func newHistory(t *testing.T) history {
 	s, lane := h.secret("s"), h.acquire(t, h.endpoint, "n")
 	h.in(t, func(tx store.Tx) error {
 		return errors.Join(h.addSourceSecret(t.Context(), tx, h.source, s), tx.AddTally(t.Context(), lane, "n", someStats()),
-			tx.AddUsage(t.Context(), "n", map[store.SourceRef]store.Usage{{AccountID: h.account, SourceID: h.source}: {Events: 1, Bytes: 1}}))
+			tx.AddUsage(t.Context(), "n", map[store.SourceRef]store.Usage{{AccountID: h.account, SourceID: h.source}: {Events: 1, Bytes: 1}}, map[store.TypeRef]int64{{AccountID: h.account, Type: queuedType}: 1}))
 	})
 	h.audits(t, h.account, gateway.ActorRowlock, h.event.String(), "a")
 	return h

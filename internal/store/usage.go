@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -18,12 +17,23 @@ type Usage struct {
 	Events, Bytes int64
 }
 
-// AddUsage counts decided events. It comes last in its transaction, sources in
-// order, on rows of this node alone, so that no two transactions wait for
-// one row longer than a commit. A roll-back takes it away.
-func (t Tx) AddUsage(ctx context.Context, node string, counts map[SourceRef]Usage) error {
-	if len(counts) == 0 {
+// AddUsage counts decided events, by their sources and by their types. It comes
+// last in its transaction, sources and then types in order, on rows of this node
+// alone, so that no two transactions wait for one row longer than a commit. A
+// roll-back takes it away.
+func (t Tx) AddUsage(ctx context.Context, node string, counts map[SourceRef]Usage, types map[TypeRef]int64) error {
+	if len(counts)+len(types) == 0 {
 		return nil
+	}
+	batch := &pgx.Batch{}
+	queueUsage(batch, node, counts)
+	queueTypeCounts(batch, node, types)
+	return wrap("add usage", t.tx.SendBatch(ctx, batch).Close())
+}
+
+func queueUsage(batch *pgx.Batch, node string, counts map[SourceRef]Usage) {
+	if len(counts) == 0 {
+		return
 	}
 	var accounts []gateway.AccountID
 	var sources []gateway.SourceID
@@ -34,14 +44,13 @@ func (t Tx) AddUsage(ctx context.Context, node string, counts map[SourceRef]Usag
 		events = append(events, counts[ref].Events)
 		bytes = append(bytes, counts[ref].Bytes)
 	}
-	_, err := t.tx.Exec(ctx, `
+	batch.Queue(`
 		INSERT INTO usage (account_id, hour, source_id, node, events, bytes)
 		SELECT u.account_id, date_trunc('hour', now()), u.source_id, $5, u.events, u.bytes
 		FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS u (account_id, source_id, events, bytes)
 		ON CONFLICT (account_id, hour, source_id, node) DO UPDATE
 		SET events = usage.events + EXCLUDED.events,
 		    bytes = usage.bytes + EXCLUDED.bytes`, accounts, sources, events, bytes, node)
-	return wrap("add usage", err)
 }
 
 // StoredBytes adds up the bodies that an account has sent in since a time.
@@ -64,30 +73,13 @@ type Received struct {
 // Received tells what was decided in each step of a window, oldest first, those
 // in which nothing was included. A step is one hour or more of them.
 func (s *Store) Received(ctx context.Context, account gateway.AccountID, w Window) ([]Received, error) {
-	n, err := w.steps()
-	if err != nil {
-		return nil, fmt.Errorf("read what was received: %w", err)
-	}
-	bins := make([]Received, n)
-	for i := range bins {
-		bins[i].At = w.Since.Add(time.Duration(i) * w.Step)
-	}
-	rows, err := s.pool.Query(ctx, `
-		SELECT date_bin($4::interval, hour, $2) AS at, sum(events)::bigint, sum(bytes)::bigint
+	return s.received(ctx, w, `
+		SELECT date_bin($3::interval, hour, $1) AS at, sum(events)::bigint, sum(bytes)::bigint
 		FROM usage
-		WHERE account_id = $1
-		  AND hour >= $2
-		  AND hour < $3
-		GROUP BY at`, account, w.Since, w.Until, w.Step)
-	if err != nil {
-		return nil, wrap("read what was received", err)
-	}
-	var r Received
-	_, err = pgx.ForEachRow(rows, []any{&r.At, &r.Events, &r.Bytes}, func() error {
-		bins[r.At.Sub(w.Since)/w.Step] = r
-		return nil
-	})
-	return bins, wrap("read what was received", err)
+		WHERE account_id = $4
+		  AND hour >= $1
+		  AND hour < $2
+		GROUP BY at`, account)
 }
 
 // CountEvents counts an account's events since a time, up to most: for times

@@ -123,7 +123,7 @@ func TestUsageByDay(t *testing.T) {
 	counts := map[store.SourceRef]store.Usage{{AccountID: b.account, SourceID: b.newSource(t).ID}: {Events: 2, Bytes: 30}, {AccountID: b.account}: {Events: 1, Bytes: 1}}
 	lane := store.Lane{AccountID: b.account, EndpointID: b.newEndpoint(t).ID}
 	add := func(tx store.Tx) error {
-		return errors.Join(tx.AddUsage(t.Context(), "one", counts), tx.AddTally(t.Context(), lane, "one", store.Stats{Succeeded: 2, Rejected: 5}))
+		return errors.Join(tx.AddUsage(t.Context(), "one", counts, nil), tx.AddTally(t.Context(), lane, "one", store.Stats{Succeeded: 2, Rejected: 5}))
 	}
 	b.in(t, add)
 	b.in(t, add)

@@ -21,12 +21,16 @@ func TestUsageAddsUp(t *testing.T) {
 	sources := []gateway.SourceID{gateway.SourceID(b.clock.NewID()), gateway.SourceID(b.clock.NewID())}
 	errs := b.wide(t, n).atOnce(t.Context(), n, func(tx store.Tx, i int) error {
 		counts := map[store.SourceRef]store.Usage{}
+		types := map[store.TypeRef]int64{}
 		for k, account := range accounts[:3] {
+			for _, name := range []string{"a", "b", "c"} {
+				types[store.TypeRef{AccountID: account, Type: name}] = int64(k + 1)
+			}
 			for _, source := range sources {
 				counts[store.SourceRef{AccountID: account, SourceID: source}] = store.Usage{Events: int64(k + 1), Bytes: int64(10 * (k + 1))}
 			}
 		}
-		return errors.Join(tx.AddUsage(t.Context(), []string{"one", "two"}[i%2], counts), tx.AddUsage(t.Context(), "one", nil))
+		return errors.Join(tx.AddUsage(t.Context(), []string{"one", "two"}[i%2], counts, types), tx.AddUsage(t.Context(), "one", nil, nil))
 	})
 	wantErrors(t, errs, n, nil)
 	for k, account := range accounts {
@@ -41,6 +45,16 @@ func TestUsageAddsUp(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("account %d: %s", k, diff)
 		}
+		perType := want[0] / 2
+		counts, err := b.BusiestTypes(t.Context(), account, store.LastSteps(b.clock.Now(), 2, time.Hour), 9)
+		if err != nil || k < 3 && len(counts) != 3 || k == 3 && len(counts) != 0 {
+			t.Errorf("account %d: %v, %v", k, counts, err)
+		}
+		for _, c := range counts {
+			if c.Events != int64(perType) {
+				t.Errorf("account %d: %+v, want %d", k, c, perType)
+			}
+		}
 	}
 }
 
@@ -49,7 +63,7 @@ func TestUsageOfARollBackIsTakenAway(t *testing.T) {
 	b := newBundle(t)
 	err := b.InTx(t.Context(), func(tx store.Tx) error {
 		counts := map[store.SourceRef]store.Usage{{AccountID: b.account}: {Events: 1, Bytes: 1}}
-		return errors.Join(tx.AddUsage(t.Context(), "node", counts), errRollBack)
+		return errors.Join(tx.AddUsage(t.Context(), "node", counts, map[store.TypeRef]int64{{AccountID: b.account, Type: "a"}: 1}), errRollBack)
 	})
 	if n := b.count(t, `SELECT count(*) FROM usage`); n != 0 || !errors.Is(err, errRollBack) {
 		t.Errorf("%d rows are left, %v", n, err)

@@ -112,10 +112,14 @@
 			const again = $$(`[name="${CSS.escape(changed ?? '')}"]`, dialog);
 			return (again.find((e) => e.checked) ?? again[0])?.focus();
 		}
-		opener = ctx.sourceElement;
 		closeMenus();
+		// Who pressed a key stays where they were; what is in a menu cannot have the
+		// focus again, but the menu's own button can.
+		const { sourceElement } = ctx;
+		opener = [document.activeElement, sourceElement, sourceElement.closest('details')?.firstElementChild]
+			.find((e) => e && e !== document.body && (e.checkVisibility?.() ?? true));
 		dialog.showModal();
-		const first = '[autofocus], .body :is(input:not([type="hidden"]), select, textarea)';
+		const first = '[autofocus], .body :is(input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea)';
 		($('[aria-invalid="true"]', dialog) ?? $(first, dialog))?.focus();
 	});
 
@@ -243,6 +247,33 @@
 		on('pointermove', show, plot);
 		on('pointerdown', show, plot);
 		on('pointerleave', () => { tip.hidden = true; }, plot);
+		if ('zoom' in plot.dataset) zoom(plot);
+	}
+
+	// zoom leads from the bars that were dragged over to their time: from the
+	// first one's beginning to the last one's end.
+	function zoom(plot) {
+		let from;
+		const bins = $$('a.bin', plot);
+		const at = (e) => bins.indexOf(e.target.closest?.('a.bin'));
+		const mark = (e) => {
+			const ends = [from, at(e)].sort((a, b) => a - b);
+			bins.forEach((bin, i) => bin.toggleAttribute('data-in', from >= 0 && ends[0] >= 0 && i >= ends[0] && i <= ends[1]));
+			return ends.map((i) => bins[i] && new URL(bins[i].href.baseVal, location));
+		};
+		on('dragstart', (e) => e.preventDefault(), plot);
+		on('pointerdown', (e) => { from = at(e); }, plot);
+		on('pointermove', (e) => { if (e.buttons) mark(e); }, plot);
+		on('pointerup', (e) => {
+			const [first, last] = mark(e);
+			if (!first || from < 0 || from === at(e)) return;
+			first.searchParams.set('until', last.searchParams.get('until'));
+			location.href = first;
+		}, plot);
+		on('pointerup', () => {
+			from = -1;
+			bins.forEach((bin) => bin.removeAttribute('data-in'));
+		});
 	}
 
 	// ---- live: hints that something is new. Nothing depends on them.
@@ -342,18 +373,28 @@
 	const goWithin = 900;
 	let goSince = 0;
 	const keys = {
-		'/': () => $('.search input, [data-search]')?.focus(),
+		'/': () => ($('.search input') ?? $('[data-search]'))?.focus(),
 		'?': () => $('#keys')?.showModal(),
 		'.': () => pause(!paused),
 		g: () => { goSince = Date.now(); },
 		j: () => move(1),
 		k: () => move(-1),
 		x: () => $('.check', document.activeElement.closest('tr') || new DocumentFragment())?.click(),
+		p: () => press('p'),
+		r: () => press('r'),
 	};
+
+	// press does what a key stands for: with the rows that are selected, with the
+	// one that has the focus, or with what the page is about.
+	function press(key) {
+		const hit = (from) => from && $(`[data-key="${key}"]`, from);
+		const row = document.activeElement.closest('tr');
+		((selecting() && hit($('.bulk'))) || hit(row) || hit($('.head')))?.click();
+	}
 
 	function move(by) {
 		const rows = $$('tbody a.cell').filter((link) => link.checkVisibility?.() ?? true);
-		const at = rows.indexOf(document.activeElement);
+		const at = rows.findIndex((link) => link.closest('tr').contains(document.activeElement));
 		rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.focus();
 	}
 
@@ -377,6 +418,7 @@
 
 	function enhance(from) {
 		const fresh = (selector) => $$(selector, from).filter((e) => !e.enhanced && (e.enhanced = true));
+		fresh('.no-js').forEach((e) => e.remove()); // its buttons would answer to Enter
 		fresh('[data-tabs]').forEach(tabs);
 		fresh('[data-chart]').forEach(chart);
 		fresh('table[data-select]').forEach(selection);

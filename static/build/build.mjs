@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { minify } from 'terser';
 import { brands, drawings, fonts, licences } from './lists.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -51,14 +52,20 @@ function notice([name, file]) {
 	return `${name}\n${'-'.repeat(name.length)}\n\n${read(packages, file).trim()}\n`;
 }
 
-function writeAssets() {
+// script is app.js without what only its readers need.
+async function script() {
+	const { code } = await minify(read(here, 'app.js'), { ecma: 2022, compress: { passes: 2 }, format: { comments: false } });
+	return code + '\n';
+}
+
+async function writeAssets() {
 	fs.rmSync(assets, { recursive: true, force: true });
 	fs.mkdirSync(path.join(assets, 'fonts'), { recursive: true });
 	for (const [name, file] of Object.entries(fonts)) {
 		fs.copyFileSync(path.join(packages, '@fontsource-variable', file), path.join(assets, 'fonts', name));
 	}
 	fs.copyFileSync(path.join(packages, 'htmx.org/dist/htmx.min.js'), path.join(assets, 'htmx.min.js'));
-	fs.copyFileSync(path.join(here, 'app.js'), path.join(assets, 'app.js'));
+	fs.writeFileSync(path.join(assets, 'app.js'), await script());
 	fs.copyFileSync(path.join(here, 'icon.svg'), path.join(assets, 'icon.svg'));
 	fs.writeFileSync(path.join(assets, 'licenses.txt'), licences.map(notice).join('\n'));
 	execFileSync(
@@ -69,4 +76,4 @@ function writeAssets() {
 }
 
 writeIcons();
-writeAssets();
+await writeAssets();

@@ -22,6 +22,9 @@ func (b Bin) total() int { return b.OK + b.Retry + b.Bad }
 // while others have names is not shown.
 type SeriesNames struct {
 	OK, Retry, Bad string
+	// Plain counts what is neither good nor bad: OK alone is shown, in a colour
+	// that says nothing of how it went.
+	Plain bool
 }
 
 // deliveries are the names of the usual chart.
@@ -37,6 +40,9 @@ type series struct {
 func (n SeriesNames) list() []series {
 	if n == (SeriesNames{}) {
 		n = deliveries
+	}
+	if n.Plain {
+		return []series{{"plain", n.OK, func(b Bin) int { return b.OK }}}
 	}
 	var shown []series
 	for _, s := range []series{

@@ -22,7 +22,9 @@ type Bulk struct {
 	// Hidden are fields that go with the form: what is asked about.
 	Hidden []component.Option
 	// Speed is the choice of how many a second; nil for none.
-	Speed  []component.Option
+	Speed []component.Option
+	// Which are the choices of what is meant, of which each is counted; nil for none.
+	Which  []component.Option
 	Errors Errors
 	// Refused says why it cannot be done; empty when it can.
 	Refused string
@@ -39,6 +41,14 @@ func (q Bulk) submit() component.Button {
 		b.Label = q.Verb
 	}
 	return b
+}
+
+// note is what stands below how many match.
+func (q Bulk) note() string {
+	if q.Count == 0 && !q.More && len(q.Which) > 0 {
+		return "What is still open goes out by itself."
+	}
+	return "You can stop it at any time."
 }
 
 // countText says how many match.
@@ -71,6 +81,14 @@ func SpeedOptions(chosen string) []component.Option {
 		all[i].Selected = all[i].Value == chosen
 	}
 	return all
+}
+
+// WhichOptions are which deliveries of events are sent again.
+func WhichOptions(all bool) []component.Option {
+	return []component.Option{
+		{Value: "failed", Label: "What failed", Selected: !all, Hint: "Deliveries that were given up."},
+		{Value: "all", Label: "Everything that is closed", Selected: all, Hint: "Also what was delivered: its receiver gets it a second time."},
+	}
 }
 
 // RecoverQuestion asks what to recover at an endpoint.

@@ -25,8 +25,10 @@ type Event struct {
 	// Signature is a state, SignatureText what it says.
 	Signature, SignatureText string
 	// Subject and Key are empty when there is none; SubjectHref leads to all
-	// events of the subject.
-	Subject, SubjectHref, Key string
+	// events of the subject, KeyHref to all with the key.
+	Subject, SubjectHref, Key, KeyHref string
+	// Related are other events with the same subject or key.
+	Related []Related
 	// ReceivedType is what came in, where it is told as another type. State is
 	// what it reports of its subject, and FactHref leads to what is known of that.
 	ReceivedType, State, FactHref string

@@ -69,6 +69,14 @@ type noMatch struct {
 	wider    component.Choice
 	filtered bool
 	clear    string
+	// found says what the wider list has; empty where that is not known.
+	found string
 }
 
-func (n noMatch) text() string { return n.period.Label + ": " + n.period.Text + "." }
+func (n noMatch) text() string {
+	text := n.period.Label + ": " + n.period.Text + "."
+	if n.found != "" {
+		text += " " + n.found
+	}
+	return text
+}

@@ -34,6 +34,26 @@ type Overview struct {
 	// Calm is how the endpoints are when none is troubled.
 	Calm     Calm
 	Activity []Activity
+	// Busiest are the types of which most came in, and BusiestIn in which time.
+	Busiest   []BusyType
+	BusiestIn string
+}
+
+// BusyType is how many events of a type came in.
+type BusyType struct {
+	Type, Href string
+	Events     int64
+	// All is how many of any type came in meanwhile.
+	All int64
+}
+
+// share is the type's part of all; empty where that is not known.
+func (t BusyType) share() string {
+	if t.All < t.Events || t.All == 0 {
+		return ""
+	}
+	const percent = 100
+	return strconv.FormatFloat(float64(t.Events)/float64(t.All)*percent, 'f', 0, 64) + " %"
 }
 
 // OverviewNumbers are what happened in the time that is shown, and in the one

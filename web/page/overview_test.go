@@ -205,3 +205,35 @@ func TestOverviewShortensWhatWasDone(t *testing.T) {
 		t.Errorf("two lines have %d characters", size)
 	}
 }
+
+func TestOverviewOfBusyTypes(t *testing.T) {
+	t.Parallel()
+	v := overview()
+	v.BusiestIn = "in the last 24 h"
+	wantWords(t, drawn(t, page.OverviewPage(v)), "#busiest", "Nothing came in.")
+	v.Busiest = []page.BusyType{{Type: "order.created", Href: "/a/acme/events?type=order.created", Events: 300, All: 400}, {Type: "a.b", Href: "/x", Events: 1, All: 0}}
+	d := drawn(t, page.OverviewPage(v))
+	wantWords(t, d, "#busiest a[href='/a/acme/events?type=order.created']", "order.created")
+	wantWords(t, d, "#busiest li:first-child", "75 %")
+	wantNumber(t, d, "#busiest li", 2)
+}
+
+func TestOverviewOfStuckClaims(t *testing.T) {
+	t.Parallel()
+	v := overview()
+	wantWords(t, drawn(t, page.OverviewPage(v)), "#stuck", "None.")
+	v.Stuck = 7
+	v.StuckClaims = []page.ClaimRow{{Key: "ord_1", Href: "/a/acme/claims/clm_1", Scope: "mails", LeaseExpiresAt: noon.Add(-41 * time.Minute), Reclaim: "/a/acme/claims/clm_1/reclaim"}}
+	d := drawn(t, page.OverviewPage(v))
+	wantWords(t, d, "#stuck .badge", "7 ended")
+	wantWords(t, d, "#stuck", "Oldest: 41 m")
+	wantNumber(t, d, "#stuck a[href='/a/acme/claims/clm_1'], #stuck a[href='/a/acme/claims/clm_1/reclaim'], #stuck a[href='/a/acme/claims?state=lease_ended']", 3)
+}
+
+// A bar leads to what came in meanwhile.
+func TestOverviewBarsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	v := overview()
+	v.Chart.Bins[0].Href = "/a/acme/events?since=2026-11-29T16:30"
+	wantNumber(t, drawn(t, page.OverviewPage(v)), "#figures a.bin[href='/a/acme/events?since=2026-11-29T16:30']", 1)
+}

@@ -11,4 +11,6 @@ type Search struct {
 	// Looked are the places in which it was looked for.
 	Looked []string
 	Events string
+	// Further looks for the same in what came in with events.
+	Further string
 }

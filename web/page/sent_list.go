@@ -50,5 +50,5 @@ func (v SentList) empty(w sentWords) noMatch {
 	if v.Filtered {
 		title = "No " + w.one + " matches these filters"
 	}
-	return noMatch{title, v.Period, v.Wider, v.Filtered, v.Clear}
+	return noMatch{title: title, period: v.Period, wider: v.Wider, filtered: v.Filtered, clear: v.Clear}
 }

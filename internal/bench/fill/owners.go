@@ -74,6 +74,7 @@ func (h *history) numbers() []table {
 			"minute", "span", "endpoint_id", "node", "account_id", "succeeded", "rejected", "gave_up", "duration_us", "ms_20", "ms_32",
 		}, h.eachAccount(h.rollups)},
 		{"usage", []string{"account_id", "hour", "source_id", "node", "events", "bytes"}, h.eachAccount(h.hours)},
+		{"type_counts", []string{"account_id", "hour", "type", "node", "events"}, h.eachAccount(h.types)},
 	}
 }
 
@@ -98,5 +99,18 @@ func (h *history) hours(_ int, a *Account, put yield) {
 		for _, id := range a.Sources {
 			put([]any{a.ID, at, id, node, int64(100), int64(100 * len(h.body))})
 		}
+	}
+}
+
+// types counts what the shares of types make of the hours' events.
+func (h *history) types(_ int, a *Account, put yield) {
+	for at := h.since.Truncate(time.Hour); at.Before(h.Until); at = at.Add(time.Hour) {
+		left := int64(100 * len(a.Sources))
+		for _, s := range eventTypes[1:] {
+			n := int64(100*len(a.Sources)*s.of) / million
+			left -= n
+			put([]any{a.ID, at, s.value, node, n})
+		}
+		put([]any{a.ID, at, eventTypes[0].value, node, left})
 	}
 }

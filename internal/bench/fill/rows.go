@@ -33,6 +33,9 @@ func (h *history) tables(first, last int) []table {
 	}
 }
 
+// bodyEnd ends every body.
+const bodyEnd = `"}`
+
 // yield takes a row; false means that no more are wanted.
 type yield = func([]any) bool
 
@@ -58,8 +61,11 @@ func (h *history) eventRow(e *event, put yield) bool {
 
 // bodyRow's bodies differ, as real ones do, from the first byte on.
 func (h *history) bodyRow(e *event, put yield) bool {
-	body := append([]byte(nil), h.body...)
-	copy(body, fmt.Sprintf(`{"id":"%s","n":%d,"data":"`, e.id, e.n))
+	body := fmt.Appendf(make([]byte, 0, len(h.body)), `{"id":"%s","n":%d,"data":"`, e.id, e.n)
+	if rest := len(h.body) - len(body) - len(bodyEnd); rest > 0 {
+		body = append(body, h.body[:rest]...)
+	}
+	body = append(body, bodyEnd...)
 	return put([]any{e.id, e.account.ID, "POST", []byte{}, []byte{}, requestHeaders, body})
 }
 

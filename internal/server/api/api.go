@@ -19,6 +19,7 @@ import (
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
+	"github.com/rowlock/rowlock/internal/explore"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/server/access"
@@ -42,6 +43,7 @@ type Options struct {
 	Claims     *claim.Service
 	EventTypes *eventtype.Service
 	Operate    *operate.Service
+	Explore    *explore.Service
 	Reconcile  *reconcile.Service
 
 	Now func() time.Time

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/store"
 )
 
 const eventList = "events"
@@ -63,48 +62,6 @@ func viewEvent(e gateway.Event) EventView {
 // eventPath is the path of an operation on one event.
 type eventPath struct {
 	ID string `path:"id" doc:"The event's id."`
-}
-
-type listEventsInput struct {
-	PageQuery
-	TimeQuery
-
-	Type    string `query:"type" doc:"Only this type."`
-	Subject string `query:"subject" doc:"Only this subject."`
-	Key     string `query:"key" doc:"Only this idempotency key."`
-	Source  string `query:"source" doc:"Only from this source, by id or uid."`
-	Status  string `query:"status" enum:"accepted,processed,ignored,duplicate_fact,stale_fact,rule_error,unresolved,no_endpoints,held" doc:"Only in this status."`
-}
-
-func (a *API) listEvents(ctx context.Context, who caller, in *listEventsInput) (*listReply[EventView], error) {
-	p, err := page[gateway.EventID](eventList, in.PageQuery, in.TimeQuery)
-	if err != nil {
-		return nil, err
-	}
-	filter, err := a.eventFilter(ctx, who, in)
-	if err != nil {
-		return nil, err
-	}
-	events, err := a.Store.Events(ctx, who.account(), filter, p)
-	if err != nil {
-		return nil, err
-	}
-	return reply(eventList, in.PageQuery, events, func(e gateway.Event) []byte { return idCursor(e.ID) }, viewEvent), nil
-}
-
-func (a *API) eventFilter(ctx context.Context, who caller, in *listEventsInput) (f store.EventFilter, err error) {
-	if err := cleanText(in.Type, "type"); err != nil {
-		return f, err
-	}
-	if err := cleanText(in.Subject, "subject"); err != nil {
-		return f, err
-	}
-	f = store.EventFilter{Type: in.Type, Subject: in.Subject, Status: gateway.EventStatus(in.Status)}
-	if in.Key != "" {
-		f.Key = []byte(in.Key)
-	}
-	f.Source, err = a.sourceFilter(ctx, who, in.Source)
-	return f, err
 }
 
 func (a *API) getEvent(ctx context.Context, who caller, in *eventPath) (*objectReply[eventDetailView], error) {

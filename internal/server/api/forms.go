@@ -27,6 +27,7 @@ func (a *API) completeForms() {
 	delete(forms["ChangeSourceBody"].Properties, "kind")
 	a.describePayload()
 	a.describeReport()
+	a.describeExport()
 }
 
 // openForms lets the forms of answers have more fields than they have today, so
@@ -53,6 +54,14 @@ func (a *API) describePayload() {
 func (a *API) describeReport() {
 	a.huma.OpenAPI().Paths["/reconciliations/{id}/report"].Get.Responses["200"].Content = map[string]*huma.MediaType{
 		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each thing that was found, with the names of the columns above."}},
+	}
+}
+
+// describeExport says in which forms events are exported.
+func (a *API) describeExport() {
+	a.huma.OpenAPI().Paths["/events/export"].Get.Responses["200"].Content = map[string]*huma.MediaType{
+		"application/x-ndjson": {Schema: &huma.Schema{Type: huma.TypeString, Description: "An event a line, with the fields of a list and progress, deliveries and delivered: how far it got, how many deliveries it has, and how many of these were confirmed."}},
+		"text/csv":             {Schema: &huma.Schema{Type: huma.TypeString, Description: "An event a row, with the names of the columns above. What a program for tables would take for a formula begins with a quote."}},
 	}
 }
 

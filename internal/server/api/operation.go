@@ -36,6 +36,9 @@ type operationFilterView struct {
 	IDs        []gateway.DeliveryID `json:"ids,omitempty" doc:"These deliveries."`
 	Type       string               `json:"type,omitempty" doc:"Events of this type."`
 	Source     *gateway.SourceID    `json:"source,omitempty" doc:"Events from this source."`
+	Subject    string               `json:"subject,omitempty" doc:"Events about this subject."`
+	Search     string               `json:"search,omitempty" doc:"Events that came in with this."`
+	Events     []gateway.EventID    `json:"events,omitempty" doc:"These events."`
 
 	Reconciliation *gateway.ReconciliationID `json:"reconciliation,omitempty" doc:"What this reconciliation found missing."`
 
@@ -51,7 +54,7 @@ func viewOperation(o gateway.Operation) OperationView {
 		CreatedAt: timestamp(o.CreatedAt), StartedAt: optionalTime(o.StartedAt), FinishedAt: optionalTime(o.FinishedAt),
 		Filter: operationFilterView{
 			Endpoint: f.Endpoint, Event: f.Event, Status: string(f.Status), Outcome: f.Outcome, ErrorKind: f.ErrorKind, StatusCode: f.StatusCode,
-			IDs: f.Deliveries, Type: f.Type, Source: f.Source, Reconciliation: f.Reconciliation,
+			IDs: f.Deliveries, Type: f.Type, Source: f.Source, Subject: f.Subject, Search: f.Search, Events: f.Events, Reconciliation: f.Reconciliation,
 			Since: optionalTime(optional(f.Since)), Until: optionalTime(optional(f.Until)),
 		},
 	}

@@ -43,6 +43,11 @@ type redeliverManyBody struct {
 	ErrorKind  *string  `json:"error_kind,omitempty" nullable:"true" enum:"dns,connect,tls,timeout,reset,blocked,too_large,protocol,disabled" doc:"Only those whose last attempt got no answer for this reason. Disabled: those that were never sent, since the endpoint was disabled and its failover got the event." example:"timeout"`
 	StatusCode *int     `json:"status_code,omitempty" nullable:"true" minimum:"100" maximum:"999" doc:"Only those whose last answer had this status." example:"503"`
 	IDs        []string `json:"ids,omitempty" nullable:"true" maxItems:"1000" doc:"Only these deliveries."`
+	Type       *string  `json:"type,omitempty" nullable:"true" doc:"Only of events of this type." example:"order.created"`
+	Subject    *string  `json:"subject,omitempty" nullable:"true" doc:"Only of events about this subject."`
+	Source     *string  `json:"source,omitempty" nullable:"true" doc:"Only of events from this source, by id or uid."`
+	Search     *string  `json:"search,omitempty" nullable:"true" maxLength:"1024" doc:"Only of events that came in with this: as q of the list of events, a text in a header or the body, or what stands at a place." example:"$.data.id = 123"`
+	Events     []string `json:"events,omitempty" nullable:"true" maxItems:"1000" doc:"Only of these events."`
 }
 
 // processManyBody says which events to decide again.
@@ -93,11 +98,32 @@ func (a *API) redeliverMany(ctx context.Context, who caller, _ *nothing, body re
 		}
 		f.Deliveries = append(f.Deliveries, *id)
 	}
+	if err := a.ofEvents(ctx, who, f, body); err != nil {
+		return nil, err
+	}
 	out, err := a.start(ctx, who, r, body.SpanBody)
 	if errors.Is(err, gateway.ErrNotFound) {
 		err = problem.At("body.endpoint", "names no endpoint of this account")
 	}
 	return out, err
+}
+
+// ofEvents reads what the events of deliveries are to be.
+func (a *API) ofEvents(ctx context.Context, who caller, f *gateway.OperationFilter, body redeliverManyBody) (err error) {
+	f.Type, f.Subject, f.Search = value(body.Type), value(body.Subject), value(body.Search)
+	if f.Source, err = named(body.Source, "source", "want a source's id or uid", func(text string) (gateway.SourceID, error) {
+		return a.sourceID(ctx, who, text)
+	}); err != nil {
+		return err
+	}
+	for _, text := range body.Events {
+		id, err := named(&text, "events", "want ids that begin with evt_", pathID[gateway.EventID])
+		if err != nil {
+			return err
+		}
+		f.Events = append(f.Events, *id)
+	}
+	return nil
 }
 
 func (a *API) processMany(ctx context.Context, who caller, _ *nothing, body processManyBody) (*objectReply[OperationView], error) {

@@ -97,6 +97,11 @@ func (a *API) addEventRoutes() {
 		id: "listEvents", tag: tagEvents, summary: "List events",
 	}, a.listEvents)
 	register(a, route{
+		method: get, path: "/events/export", needs: read, status: 200,
+		id: "exportEvents", tag: tagEvents, summary: "Export events",
+		about: "All that are meant, newest first, as they are read. What came in within the last minute is left out: it may still turn up behind what is newer. A connection that breaks off before its end means that there is more. An account exports one list at a time.",
+	}, a.exportEvents)
+	register(a, route{
 		method: get, path: "/events/{id}", needs: read, status: 200,
 		id: "getEvent", tag: tagEvents, summary: "Get an event",
 		about: "With its headers, why it was decided as it was, and how its deliveries stand.",

@@ -95,7 +95,9 @@ func (v *visit) askMany(status int, section string, r operate.Request, q page.Bu
 	if err != nil {
 		return err
 	}
-	q.About = aboutFilter(r.Filter, name, v.now())
+	if len(r.Filter.Events) == 0 { // the title says how many they are
+		q.About = aboutFilter(r.Filter, name, v.now())
+	}
 	return v.askAgain(status, q.Title, section, page.BulkAsk(q))
 }
 
@@ -201,7 +203,7 @@ func (v *visit) processRequest(values url.Values) (r operate.Request, ok bool) {
 func (v *visit) processAll(l listing) string {
 	q := l.clone()
 	q.Del(paramAfter)
-	if _, ok := v.processRequest(q); !ok || !v.operates() || len(q[paramStatus]) != 1 || l.has("subject", "key") {
+	if _, ok := v.processRequest(q); !ok || !v.operates() || len(q[paramStatus]) != 1 || l.has("subject", "key", paramEndpoint, paramSearch) {
 		return ""
 	}
 	return listing{path: v.at("events", "process")}.address(q)

@@ -82,7 +82,7 @@ func deliveryAct(d gateway.Delivery) (verb string, ask bool) {
 	}
 	switch d.Status {
 	case gateway.DeliveryPending:
-		if deliveryState(d) == shownRetrying {
+		if deliveryState(d) == string(gateway.ProgressRetrying) {
 			return retryNow, false
 		}
 		return sendNow, false
@@ -99,7 +99,7 @@ func deliveryAct(d gateway.Delivery) (verb string, ask bool) {
 // and is tried again is retrying.
 func deliveryState(d gateway.Delivery) string {
 	if d.Status == gateway.DeliveryPending && d.LastOutcome != nil && *d.LastOutcome != gateway.OutcomeSucceeded {
-		return shownRetrying
+		return string(gateway.ProgressRetrying)
 	}
 	return string(d.Status)
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/url"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -71,23 +72,23 @@ func (v *visit) endpointNumbers(e gateway.Endpoint, l listing) (n page.EndpointN
 		BeforeAttempts: before.Attempts(), BeforeSucceeded: before.Succeeded, BeforeP95: before.P95(),
 		GaveUp: during.GaveUp, BeforeGaveUp: before.GaveUp,
 	}
-	return n, l.chart(window, bins), nil
+	return n, l.chart(window, bins, func(since, until time.Time) string {
+		return listing{path: v.at("attempts"), query: url.Values{paramEndpoint: {e.ID.String()}}}.between(since, until)
+	}), nil
 }
 
-// chart draws what happened in a window of the length in the address.
-func (l listing) chart(window store.Window, bins []store.Bin) page.EndpointChart {
+// chart draws what happened in a window of the length in the address. Each bar
+// leads to what is in it.
+func (l listing) chart(window store.Window, bins []store.Bin, to func(since, until time.Time) string) page.EndpointChart {
 	chosen := l.chartSpan()
 	chart := page.EndpointChart{Title: chosen.title, Range: chosen.words}
 	for _, b := range bins {
 		chart.Bins = append(chart.Bins, component.Bin{
 			Label: b.At.UTC().Format(chosen.label), OK: int(b.Succeeded), Retry: int(b.Retried()), Bad: int(b.GaveUp),
+			Href: to(b.At, b.At.Add(window.Step)),
 		})
 	}
-	length := window.Until.Sub(window.Since)
-	for i := range chosen.marks + 1 {
-		at := window.Since.Add(length * time.Duration(i) / time.Duration(chosen.marks))
-		chart.Marks = append(chart.Marks, at.UTC().Format(chosen.mark))
-	}
+	chart.Marks = marksOf(window.Since, window.Until, chosen.marks, chosen.mark)
 	for _, s := range chartSpans {
 		chart.Ranges = append(chart.Ranges, component.Choice{Text: s.name, Href: l.with(paramRange, s.name), Current: s.name == chosen.name})
 	}

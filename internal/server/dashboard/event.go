@@ -71,6 +71,9 @@ func showEvent(v *visit) error {
 	if view.Request, err = v.requestOf(s); err != nil {
 		return err
 	}
+	if view.Related, err = v.related(event); err != nil {
+		return err
+	}
 	return v.page(page.EventPage(view))
 }
 
@@ -91,6 +94,7 @@ func (v *visit) eventView(s story) page.Event {
 	if s.Subject != nil {
 		view.Subject, view.SubjectHref = *s.Subject, v.listing(list).with("subject", *s.Subject)
 	}
+	view.KeyHref = v.listing(list).with("key", string(s.Key))
 	return view
 }
 

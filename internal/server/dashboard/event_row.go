@@ -21,6 +21,10 @@ func (v *visit) eventRows(events []gateway.Event) ([]page.EventRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	copies, err := v.d.Store.Copies(v.ctx(), v.account(), ids)
+	if err != nil {
+		return nil, err
+	}
 	labels, err := v.d.Store.SourceLabels(v.ctx(), v.account(), sources)
 	if err != nil {
 		return nil, err
@@ -31,12 +35,20 @@ func (v *visit) eventRows(events []gateway.Event) ([]page.EventRow, error) {
 		rows[i] = page.EventRow{
 			ID: e.ID.String(), Href: v.at("events", e.ID.String()), Type: e.Type, Status: overall(e.Status, p),
 			Source: v.sourceRef(e.SourceID, labels[e.SourceID]),
-			Done:   p.Delivered, Total: p.Total, ReceivedAt: e.ID.Time(),
+			Done:   p.Delivered, Total: p.Total, Copies: copiesText(copies[e.ID]), ReceivedAt: e.ID.Time(),
 			Open: e.Status == gateway.EventAccepted || p.Open > p.Held,
 		}
 		rows[i].Note, rows[i].NextAt = nextStep(e, p, v.now())
 	}
 	return rows, nil
+}
+
+// copiesText is how often an event came again; empty for never.
+func copiesText(n int) string {
+	if n >= store.MaxCopiesCounted {
+		return component.Number(n) + " or more"
+	}
+	return countText(n, n)
 }
 
 func (v *visit) sourceRef(id gateway.SourceID, l store.SourceLabel) page.SourceRef {
@@ -47,32 +59,13 @@ func (v *visit) sourceRef(id gateway.SourceID, l store.SourceLabel) page.SourceR
 	return ref
 }
 
-// Statuses that are shown and that neither an event nor a delivery has.
-const (
-	shownRetrying = "retrying"
-)
-
 // overall is an event's status as people ask for it: whether it arrived. What
 // was given up comes first, then what is tried again, then what waits.
 func overall(status gateway.EventStatus, p store.Progress) string {
-	switch {
-	case p.Total == 0:
-		return string(status)
-	case p.Failed > 0:
-		return string(gateway.DeliveryFailed)
-	case p.Held > 0 && p.Held == p.Open:
-		return string(gateway.DeliveryHeld)
-	case p.Retrying > 0:
-		return shownRetrying
-	case p.Open > 0:
-		return string(gateway.DeliveryPending)
-	case p.Delivered > 0:
-		return string(gateway.DeliveryDelivered)
-	case p.Suppressed > 0:
-		return string(gateway.DeliverySuppressed)
-	default: // all were cancelled, or have expired
-		return string(gateway.DeliveryCancelled)
+	if p := p.Overall(); p != "" {
+		return string(p)
 	}
+	return string(status)
 }
 
 // nextStep says what comes next of an event, with the time of the next attempt

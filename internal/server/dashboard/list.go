@@ -104,11 +104,17 @@ func (l listing) older(place string) string {
 // before it, with one row more than is shown: it tells whether there is a next
 // page. What is no id asks for the first page.
 func asked[I gateway.AnyID](l listing) (rows store.Page[I]) {
-	rows.Limit = pageRows + 1
-	if id, err := gateway.ParseID[I](l.get(paramAfter)); err == nil {
-		rows.Before = &id
-	}
+	rows.Limit, rows.Before = pageRows+1, after[I](l)
 	return rows
+}
+
+// after is the id behind which the page begins; nil for the first page.
+func after[I gateway.AnyID](l listing) *I {
+	id, err := gateway.ParseID[I](l.get(paramAfter))
+	if err != nil {
+		return nil
+	}
+	return &id
 }
 
 // shown cuts off the row that is not shown, and leads to the first page and to

@@ -29,6 +29,9 @@ func operationName(o gateway.Operation) string {
 	return name
 }
 
+// shownValue is how much of a value a sentence shows, in characters.
+const shownValue = 60
+
 // operationWords say what an operation of a kind does, within a sentence.
 func operationWords(kind string) string {
 	name, ok := operationNames[gateway.OperationKind(kind)]
@@ -65,7 +68,10 @@ func aboutFilter(f gateway.OperationFilter, endpoint string, now time.Time) stri
 		parts = append(parts, "because of "+page.CauseName(*cause))
 	}
 	add(len(f.Deliveries) > 0, "chosen one by one")
+	add(len(f.Events) > 0, "of "+component.Plural(len(f.Events), "event", "events"))
 	add(f.Type != "", "of the type "+f.Type)
+	add(f.Subject != "", "about "+component.Shorten(f.Subject, shownValue))
+	add(f.Search != "", "with "+component.Shorten(f.Search, shownValue))
 	add(f.Source != nil, "from one source")
 	add(!sinceAll(f.Since), "of events since "+page.ClockText(f.Since, now))
 	add(!f.Until.IsZero(), "before "+page.ClockText(f.Until, now))

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -74,7 +75,7 @@ func (v *visit) fillOverview(view *page.Overview, l listing) error {
 	if err != nil {
 		return err
 	}
-	view.Chart = l.chart(w, bins)
+	view.Chart = l.chart(w, bins, v.eventsBetween)
 	if view.Numbers, err = v.overviewNumbers(w, bins); err != nil {
 		return err
 	}
@@ -91,8 +92,16 @@ func (v *visit) fillOverview(view *page.Overview, l listing) error {
 			return err
 		}
 	}
+	if err := v.addBusiest(view, chosen); err != nil {
+		return err
+	}
 	view.Activity, err = v.activity(activityRows)
 	return err
+}
+
+// eventsBetween is the list of the events of a bar's time.
+func (v *visit) eventsBetween(since, until time.Time) string {
+	return listing{path: v.at("events")}.between(since, until)
 }
 
 // calm looks at the endpoints when none of them is troubled.

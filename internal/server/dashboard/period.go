@@ -130,3 +130,35 @@ func (l listing) wider(p period) component.Choice {
 	}
 	return component.Choice{}
 }
+
+// nextPeriod is the next longer one; not ok when it is all time.
+func (l listing) nextPeriod(p period) (next period, ok bool) {
+	for i, preset := range presets {
+		if preset.name == p.preset && i+1 < len(presets) {
+			return l.preset(presets[i+1].name), true
+		}
+	}
+	return l.preset(rangeAll), p.preset == ""
+}
+
+// choiceOf leads to the list of a usual period.
+func (l listing) choiceOf(p period) component.Choice {
+	for _, preset := range presets {
+		if preset.name == p.preset {
+			return component.Choice{Text: preset.wider, Href: l.in(preset.name)}
+		}
+	}
+	return component.Choice{}
+}
+
+// between is the address of the first page of the list of what lies between two
+// times.
+func (l listing) between(since, until time.Time) string {
+	q := l.clone()
+	for _, name := range append(paramsOfPeriod, paramAfter) {
+		q.Del(name)
+	}
+	q.Set(paramSince, since.UTC().Format(fieldTime))
+	q.Set(paramUntil, until.UTC().Format(fieldTime))
+	return l.address(q)
+}

@@ -116,7 +116,15 @@ func addOverviewRoutes(r router) {
 
 func addEventRoutes(r router) {
 	r.within(get, "/events", listEvents)
+	r.within(get, "/events/export", exportEvents)
+	r.operated(get, "/events/redeliver", askRedeliverEvents)
+	r.operated(post, "/events/redeliver", redeliverEvents)
+	r.within(get, "/events/views/new", askSaveView)
+	r.within(post, "/events/views/new", saveView)
+	r.within(get, "/events/views/delete", askDeleteView)
+	r.within(post, "/events/views/delete", deleteView)
 	r.within(get, "/events/:id", showEvent)
+	r.within(get, "/events/:id/peek", peekEvent)
 	r.within(get, "/events/:id/raw", downloadPayload)
 	r.within(get, "/events/:id/request", wholeRequest)
 	r.operated(get, "/events/:id/redeliver", askRedeliverEvent)
@@ -132,7 +140,7 @@ func addEventRoutes(r router) {
 	r.operated(get, "/deliveries/:id/cancel", askCancel)
 	r.operated(post, "/deliveries/:id/cancel", cancelDelivery)
 	r.operated(post, "/deliveries/:id/sign", signDelivery)
-	r.within(get, "/search", search)
+	r.within(get, "/search", searchAccount)
 }
 
 func addFailureRoutes(r router) {

@@ -10,9 +10,9 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
-// search leads to what is called so: an id, then an idempotency key, a
+// searchAccount leads to what is called so: an id, then an idempotency key, a
 // subject, an event type. Whatever it finds, it finds by an index.
-func search(v *visit) error {
+func searchAccount(v *visit) error {
 	q := strings.TrimSpace(v.QueryParam("q"))
 	to, err := v.find(q)
 	if err != nil {
@@ -26,7 +26,7 @@ func search(v *visit) error {
 		return err
 	}
 	return v.page(page.SearchPage(page.Search{
-		Frame: frame, Action: v.at("search"), Query: q, Events: v.at("events"),
+		Frame: frame, Action: v.at("search"), Query: q, Events: v.at("events"), Further: address(v.at("events"), paramSearch, q),
 		Looked: []string{
 			"IDs of events, deliveries, attempts, endpoints, sources, requests and claims of this account",
 			"idempotency keys of events", "subjects of events", "event types",

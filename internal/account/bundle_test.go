@@ -123,6 +123,24 @@ func (b bundle) mailed(t *testing.T, to string) (token string, n int) {
 	return token, n
 }
 
+// mailTo returns how many mails there are to an address, and what the newest says.
+func (b bundle) mailTo(t *testing.T, to string) (n int, body string) {
+	t.Helper()
+	mails, err := b.store.Mails(t.Context(), store.Page[gateway.MailID]{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mails {
+		if m.To != to {
+			continue
+		}
+		if n++; n == 1 {
+			body = m.Body
+		}
+	}
+	return n, body
+}
+
 // text runs a query that returns one text.
 func (b bundle) text(t *testing.T, sql string, args ...any) string {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 // inviteLives is how long an invitation can be used.
 const inviteLives = 7 * 24 * time.Hour
 
-// Invitation lets one person sign up.
+// Invitation lets one person sign up, or join an account.
 type Invitation = store.Invitation
 
 // Invite makes an invitation and returns its token, which is not kept anywhere
@@ -28,7 +28,7 @@ func (s *Service) Invite(ctx context.Context, by gateway.UserID, email string) (
 		}
 	}
 	token = secret.NewToken("")
-	i := Invitation{ID: gateway.InvitationID(s.clock.NewID()), Email: email, CreatedBy: by}
+	i := Invitation{ID: gateway.InvitationID(s.clock.NewID()), Email: email, CreatedBy: &by, Actor: actorOf(by)}
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.CreateInvitation(ctx, i, tokenHash(token), inviteLives); err != nil || email == "" {
 			return err

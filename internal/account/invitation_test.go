@@ -50,7 +50,7 @@ func TestAnInvitationWorksOnce(t *testing.T) {
 	t.Parallel()
 	b, owner := invited(t)
 	token := b.invite(t, owner, "")
-	if i, err := b.InvitationOpen(t.Context(), token); err != nil || i.CreatedBy != owner || i.Email != "" {
+	if i, err := b.InvitationOpen(t.Context(), token); err != nil || *i.CreatedBy != owner || i.Email != "" {
 		t.Errorf("invitation %+v, %v", i, err)
 	}
 	if err := b.come(t, "ada", token); err != nil {

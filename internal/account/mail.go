@@ -48,5 +48,30 @@ Do it here within %[2]d days:
 %[1]s/invite/%[3]s
 
 If you do not know what this is, do nothing.
-`, baseURL, int(inviteLives/(24*time.Hour)), token)}
+`, baseURL, inviteDays, token)}
+}
+
+func joinMail(baseURL, to, account string, role gateway.Role, token string) store.Mail {
+	return store.Mail{To: to, Subject: "You are invited to " + account + " on Rowlock", Body: fmt.Sprintf(`You are invited to “%[1]s” at %[2]s, as %[3]s.
+
+Join within %[4]d days, with this mail address:
+
+%[2]s/invite/%[5]s
+
+If you do not know what this is, do nothing.
+`, account, baseURL, role.WithArticle(), inviteDays, token)}
+}
+
+func removedMail(baseURL, to, account string) store.Mail {
+	return store.Mail{To: to, Subject: "You were removed from " + account + " on Rowlock", Body: fmt.Sprintf(`You are no member of “%[1]s” at %[2]s any more.
+
+If you think that this is a mistake, ask an owner of the account.
+`, account, baseURL)}
+}
+
+func ownerMail(baseURL, to, from string, account gateway.Account) store.Mail {
+	return store.Mail{To: to, Subject: "You own " + account.Name + " on Rowlock", Body: fmt.Sprintf(`%[1]s handed “%[2]s” over to you. You are its owner now:
+
+%[3]s/a/%[4]s/settings/members
+`, from, account.Name, baseURL, account.Slug)}
 }

@@ -61,6 +61,14 @@ var (
 	ErrClaimDone = errors.New("claim done")
 	// ErrFenceStale: the claim is no longer the caller's.
 	ErrFenceStale = errors.New("fence is stale")
+	// ErrLastOwner: an account keeps at least one owner.
+	ErrLastOwner = errors.New("last owner")
+	// ErrOwnerNeeded: owners alone can do it.
+	ErrOwnerNeeded = errors.New("owner needed")
+	// ErrMember: the person is a member already.
+	ErrMember = errors.New("already a member")
+	// ErrInvited: the address has an invitation that waits.
+	ErrInvited = errors.New("already invited")
 	// ErrRateLimited: too many calls in the time; see RateLimitedError.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrOverloaded: the queue is full; nothing was stored.

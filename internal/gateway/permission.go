@@ -97,22 +97,14 @@ func (p Permission) Who() string {
 	for i, r := range holders {
 		switch {
 		case i == 0:
-			who = "A" + article(r)[1:]
+			who = "A" + r.WithArticle()[1:]
 		case i == len(holders)-1:
-			who += " or " + article(r)
+			who += " or " + r.WithArticle()
 		default:
-			who += ", " + article(r)
+			who += ", " + r.WithArticle()
 		}
 	}
 	return who
-}
-
-// article is a role in the middle of a sentence.
-func article(r Role) string {
-	if r == RoleViewer {
-		return "a " + string(r)
-	}
-	return "an " + string(r)
 }
 
 // May tells whether the key has a permission.

@@ -36,6 +36,14 @@ func (r Role) Title() string {
 	}
 }
 
+// WithArticle is the role in the middle of a sentence: "an admin".
+func (r Role) WithArticle() string {
+	if r == RoleViewer {
+		return "a " + string(r)
+	}
+	return "an " + string(r)
+}
+
 // Includes tells whether a role may do all that another may. A role that is not
 // known includes none, and none includes it.
 func (r Role) Includes(other Role) bool {

@@ -169,6 +169,7 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(200, http.MethodPost, "/sources/"+world.ids["sources"]+"/pause", nil)
 	n.must(200, http.MethodPut, "/sources/"+world.ids["sources"]+"/rule", object{"subject": "body.id"})
 
+	w.newMember()
 	other := w.newBrowser(t)
 	other.submit(other.get("/login"), "main form", url.Values{"email": {w.email}, "password": {passphrase}}).wantStatus(http.StatusSeeOther)
 	other.post("/forgot", url.Values{"email": {w.email}}).wantStatus(http.StatusSeeOther)
@@ -239,7 +240,8 @@ func TestEveryFormAnswers(t *testing.T) {
 	token := w.busy(t)
 	w.undelivered(t, deps)
 	forms := w.readAll(w.home, w.home+"/events?status=no_endpoints", "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
-	entrance := nobody.readAll("/login", "/signup", "/forgot", "/reset/"+token)
+	invited := text(w.tenant().must(201, http.MethodPost, "/invitations", object{"role": "viewer"}), "url")
+	entrance := nobody.readAll("/login", "/signup", "/forgot", "/reset/"+token, strings.TrimPrefix(invited, b.url))
 	b.wantEveryRouteOnAPage(t, slices.Concat(forms, entrance))
 	for who, forms := range map[*browser][]sentForm{w: forms, nobody: entrance} {
 		for _, f := range forms {

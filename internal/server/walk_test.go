@@ -94,7 +94,9 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 	compared := n.must(202, http.MethodPost, "/reconciliations"+queries["createReconciliation"], bodies["createReconciliation"])
 	claim := n.must(201, http.MethodPost, "/claims", object{"scope": "mails", "key": "k", "lease": "1h"})
 	declared := text(n.must(201, http.MethodPost, "/event-types", object{"name": "theirs/alone:v1"}), "name")
+	invitation := text(n.must(201, http.MethodPost, "/invitations", object{"role": "viewer"}), "id")
 	return world{n, map[string]string{
+		"members": n.aMember(), "invitations": invitation,
 		"claims":          text(claim, "id"),
 		"reconciliations": text(compared, "id"), "reconcile": text(compared, "id"),
 		"event-types": declared,
@@ -104,6 +106,18 @@ func (b *bundle) newWorldOf(t *testing.T, n *tenant) world {
 		"facts":    n.keepFact(text(src, "id"), text(attempt, "event_id")),
 		"attempts": text(attempt, "id"), "deliveries": text(attempt, "delivery_id"), "events": text(attempt, "event_id"),
 	}}
+}
+
+// aMember is one of the account's people who is no owner, or else the owner.
+func (n *tenant) aMember() string {
+	n.t.Helper()
+	people := entries(n.must(200, http.MethodGet, "/members", nil))
+	for _, m := range people {
+		if text(m, "role") != string(gateway.RoleOwner) {
+			return text(m, "id")
+		}
+	}
+	return text(people[0], "id")
 }
 
 // keepRequest stores a refused request of a source and returns its id.
@@ -188,6 +202,8 @@ var bodies = map[string]string{
 	"rotateSourceSecret": `{"secret":"0123456789abcdef"}`,
 	"createEventType":    `{"name":"x"}`,
 	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
+	"updateMember":       `{"role":"admin"}`,
+	"createInvitation":   `{"role":"viewer"}`,
 	"dismissFailures":    `{"status_code":599}`,
 	"restoreFailures":    `{"status_code":599}`,
 
@@ -246,7 +262,7 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 func (w world) snapshot(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types", "facts", "reconciliations"} {
+	for _, kind := range []string{"events", "endpoints", "deliveries", "attempts", "sources", "operations", "claims", "event-types", "facts", "reconciliations", "members", "invitations"} {
 		got := w.owner.call(http.MethodGet, "/"+kind+"/"+w.ids[kind], nil)
 		if got.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s", kind, got.StatusCode, got.text)

@@ -21,6 +21,8 @@ var byConstraint = map[string]error{
 	"endpoints_uid_key": gateway.ErrUIDTaken,
 	"users_email_key":   gateway.ErrEmailTaken,
 	"event_types_pkey":  gateway.ErrNameTaken,
+
+	"invitations_asked_key": gateway.ErrInvited,
 }
 
 // wrap says what was being done, and turns what the database said into what

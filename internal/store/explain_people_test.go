@@ -13,7 +13,7 @@ import (
 // people come and go. Whoever is asked for outside of the transaction is not
 // there: the plans are the same.
 func (x *explained) people() []call {
-	return slices.Concat(x.founding(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
+	return slices.Concat(x.founding(), x.members(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
 }
 
 // newUser makes a person in the transaction.
@@ -62,6 +62,62 @@ func (x *explained) founding() []call {
 	}
 }
 
+func (x *explained) members() []call {
+	stranger, invitation := gateway.UserID(x.b.clock.NewID()), gateway.InvitationID(x.b.clock.NewID())
+	actor := gateway.Actor(gateway.KeyID(x.b.clock.NewID()).String())
+	refused := func(err error) error {
+		if errors.Is(err, gateway.ErrNotFound) || errors.Is(err, gateway.ErrOwnerNeeded) {
+			return nil
+		}
+		return errors.Join(errors.New("somebody was changed"), err)
+	}
+	return []call{
+		done("see a member", func(ctx context.Context, _ store.Tx) error {
+			return x.SeeMember(ctx, x.owner.ID, stranger, time.Minute)
+		}),
+		only("members", func(ctx context.Context) ([]store.Member, error) {
+			return x.Members(ctx, x.owner.ID, store.Page[gateway.UserID]{Limit: listed})
+		}),
+		missing("member", func(ctx context.Context) error { _, err := x.MemberByID(ctx, x.owner.ID, stranger); return err }),
+		done("set role", func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.SetRole(ctx, x.owner.ID, actor, stranger, gateway.RoleViewer)
+			return refused(err)
+		}),
+		done("remove member", func(ctx context.Context, tx store.Tx) error {
+			return refused(tx.RemoveMember(ctx, x.owner.ID, actor, stranger))
+		}),
+		done("hand over", func(ctx context.Context, tx store.Tx) error {
+			return refused(tx.HandOver(ctx, x.owner.ID, stranger, gateway.UserID(x.b.clock.NewID())))
+		}),
+		x.withUser("invite a member, who joins", func(ctx context.Context, tx store.Tx, user store.User) error {
+			if err := tx.InviteMember(ctx, x.owner.ID, actor, store.Invitation{ID: invitation, Role: gateway.RoleViewer}, [32]byte{1}, time.Hour); err != nil {
+				return err
+			}
+			if _, err := tx.RenewInvitation(ctx, x.owner.ID, actor, invitation, [32]byte{2}, time.Hour); err != nil {
+				return err
+			}
+			_, _, err := tx.Join(ctx, [32]byte{2}, user.ID, user.Email)
+			return errors.Join(err, stateChanged(tx.RevokeInvitation(ctx, x.owner.ID, actor, invitation)))
+		}),
+		missing("any invitation", func(ctx context.Context) error { _, err := x.InvitationByHash(ctx, [32]byte{}); return err }),
+		missing("invitation of an account", func(ctx context.Context) error {
+			_, err := x.MemberInvitation(ctx, x.owner.ID, invitation)
+			return err
+		}),
+		only("invitations of an account", func(ctx context.Context) ([]store.Invitation, error) {
+			return x.MemberInvitations(ctx, x.owner.ID, store.Page[gateway.InvitationID]{Limit: listed})
+		}),
+	}
+}
+
+// stateChanged is nil for the error that says so.
+func stateChanged(err error) error {
+	if errors.Is(err, gateway.ErrStateChanged) {
+		return nil
+	}
+	return errors.Join(errors.New("it was not refused"), err)
+}
+
 func (x *explained) sessions() []call {
 	stranger, session := gateway.UserID(x.b.clock.NewID()), gateway.SessionID(x.b.clock.NewID())
 	return []call{
@@ -103,7 +159,7 @@ func (x *explained) comingIn() []call {
 			if _, err := tx.ClaimInstance(ctx, user.ID); err != nil {
 				return err
 			}
-			err := tx.CreateInvitation(ctx, store.Invitation{ID: invitation, CreatedBy: user.ID}, [32]byte{1}, time.Hour)
+			err := tx.CreateInvitation(ctx, store.Invitation{ID: invitation, CreatedBy: &user.ID}, [32]byte{1}, time.Hour)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,9 @@
 package page
 
-import "github.com/rowlock/rowlock/internal/gateway"
+import (
+	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
+)
 
 // permissionWords say what a permission is to do.
 var permissionWords = map[gateway.Permission]string{
@@ -16,6 +19,29 @@ var permissionWords = map[gateway.Permission]string{
 	gateway.PermClose:     "Delete the account",
 }
 
+// permissionRow is a permission, and which roles have it, in their order.
+type permissionRow struct {
+	words string
+	has   []bool
+}
+
+// permissionRows is the table of who may do what. What keys alone do is left
+// out.
+func permissionRows() []permissionRow {
+	var rows []permissionRow
+	for _, g := range gateway.Grants {
+		row := permissionRow{words: permissionWords[g.Permission]}
+		if g.Permission == gateway.PermPublish {
+			continue // pages send nothing in
+		}
+		for _, r := range gateway.Roles {
+			row.has = append(row.has, r.May(g.Permission))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 // mayDo lists in words what a role may do.
 func mayDo(r gateway.Role) []string {
 	var all []string
@@ -25,4 +51,24 @@ func mayDo(r gateway.Role) []string {
 		}
 	}
 	return all
+}
+
+// roleNotes say what a role is for, in a few words.
+var roleNotes = map[gateway.Role]string{
+	gateway.RoleViewer:   "Looks, and sees no secret.",
+	gateway.RoleOperator: "Keeps things going: redelivers, recovers, pauses and resumes.",
+	gateway.RoleAdmin:    "Changes endpoints, sources, keys and members, and sees secrets.",
+	gateway.RoleOwner:    "Everything, and the account itself.",
+}
+
+// roleOptions are the roles to choose from; owner is one for owners alone.
+func roleOptions(chosen string, owner bool) []component.Option {
+	var options []component.Option
+	for _, r := range gateway.Roles {
+		if r == gateway.RoleOwner && !owner {
+			continue
+		}
+		options = append(options, component.Option{Value: string(r), Label: r.Title(), Hint: roleNotes[r], Selected: string(r) == chosen})
+	}
+	return options
 }

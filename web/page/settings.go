@@ -100,6 +100,7 @@ var keyLives = []component.Option{
 func settingsTabs(account, section string) []component.Choice {
 	return []component.Choice{
 		{Text: "General", Href: account + "/settings", Current: section == layout.SectionSettings},
+		{Text: "Members", Href: account + "/settings/members", Current: section == tabMembers},
 		{Text: "Mails to me", Href: account + "/settings/alerts", Current: section == tabAlerts},
 		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
 	}

@@ -38,6 +38,7 @@ const (
 	tagOperations = "Operations"
 	tagReconcile  = "Reconciliations"
 	tagKeys       = "API keys"
+	tagMembers    = "Members"
 )
 
 var tags = []*huma.Tag{
@@ -53,6 +54,7 @@ var tags = []*huma.Tag{
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
 	{Name: tagReconcile, Description: "A partner's list of what it got, compared with what was to be delivered to an endpoint: what is missing there, and why, what nobody here knows, and what comes twice."},
+	{Name: tagMembers, Description: "The people of the account, what they may do in the dashboard, and who is invited."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -72,6 +74,7 @@ func (a *API) addRoutes() {
 	a.addOperationRoutes()
 	a.addUsageRoutes()
 	a.addReconciliationRoutes()
+	a.addMemberRoutes()
 	a.addKeyRoutes()
 }
 

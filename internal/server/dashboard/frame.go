@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"github.com/rowlock/rowlock/internal/account"
-	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/layout"
 )
 
@@ -60,14 +59,6 @@ func (v *visit) accountLinks() ([]layout.Account, error) {
 
 func accountLink(m account.Membership) layout.Account {
 	return layout.Account{Name: m.Account.Name, Path: accountPath(m.Account), Role: m.Role.Title()}
-}
-
-// inWords is a role in a sentence.
-func inWords(role gateway.Role) string {
-	if role == gateway.RoleViewer {
-		return "a viewer"
-	}
-	return "an " + string(role)
 }
 
 // bare is what stands around a page before anybody is logged in.

@@ -79,6 +79,9 @@ func member(next handler) handler {
 				return err
 			}
 		}
+		if err := v.d.Accounts.Seen(v.ctx(), v.person().ID, m); err != nil {
+			return err
+		}
 		return next(v)
 	}
 }
@@ -107,8 +110,8 @@ func permitted(p gateway.Permission) guard {
 func (v *visit) mayNot(p gateway.Permission) error {
 	return &Refusal{
 		Status: http.StatusForbidden, Title: "Your role does not allow this",
-		Text: "You are " + inWords(v.membership.Role) + " of “" + v.membership.Account.Name + "”. " +
-			p.Who() + " of the account can do it, and an admin or an owner can change your role.",
+		Text: "You are " + v.membership.Role.WithArticle() + " of “" + v.membership.Account.Name + "”. " +
+			p.Who() + " of the account can do it. " + gateway.PermMembers.Who() + " can change your role.",
 	}
 }
 

@@ -3,9 +3,7 @@ package dashboard
 import (
 	"errors"
 	"net"
-	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/account"
@@ -131,21 +129,6 @@ func closedText(err error) string {
 	default:
 		return "Sign-up is closed here. Ask the owner of this instance."
 	}
-}
-
-// followInvitation leads to sign-up with what the invitation holds.
-func followInvitation(v *visit) error {
-	token := v.Param("token")
-	if _, err := v.d.Accounts.InvitationOpen(v.ctx(), token); err != nil {
-		if isMissing(err) {
-			return &Refusal{
-				Status: http.StatusNotFound, Title: "This invitation no longer works",
-				Text: "It was used, it was taken back, or its seven days are over. Ask whoever invited you for a new one.",
-			}
-		}
-		return err
-	}
-	return v.redirect("/signup?" + url.Values{fieldInvite: {token}}.Encode())
 }
 
 // local tells that the request comes from this machine and is for this machine,

@@ -24,6 +24,10 @@ const (
 	UIDTaken         Code = "uid_taken"
 	NameTaken        Code = "name_taken"
 	EmailTaken       Code = "email_taken"
+	LastOwner        Code = "last_owner"
+	OwnerNeeded      Code = "owner_needed"
+	AlreadyMember    Code = "already_member"
+	AlreadyInvited   Code = "already_invited"
 	BuiltIn          Code = "built_in"
 	DeliveryInFlight Code = "delivery_in_flight"
 	DeliveryChanged  Code = "delivery_changed"
@@ -106,12 +110,16 @@ var Meanings = []Meaning{
 	{SigMismatch, http.StatusUnauthorized, "The signature does not match", "Check the source's secret, and that no proxy changes the body."},
 	{ScopeMissing, http.StatusForbidden, "The API key lacks a scope", "Use a key with the scope that the operation names."},
 	{AddressNotAllowed, http.StatusForbidden, "The sender's address is not allowed", "Add the address to those of the source, or send from one of them."},
+	{OwnerNeeded, http.StatusForbidden, "An owner is needed", "Owners are made, changed and removed by owners, in the dashboard: no API key is one."},
 	{NotFound, http.StatusNotFound, "Not found", "Check the path and the id, and that the key belongs to the object's account."},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed", "The Allow header lists the methods of this path."},
 	{RequestTimeout, http.StatusRequestTimeout, "The body did not arrive in time", "Send it again, faster."},
 	{UIDTaken, http.StatusConflict, "The uid is taken", "Another object of the account has this uid. Choose another."},
 	{NameTaken, http.StatusConflict, "The name is taken", "An event type of this name is declared already: change it, or choose another name."},
 	{EmailTaken, http.StatusConflict, "The address is taken", "Another user has this address."},
+	{LastOwner, http.StatusConflict, "The last owner", "An account always has an owner: make another one first."},
+	{AlreadyMember, http.StatusConflict, "Already a member", "The address is a member's. Change their role instead."},
+	{AlreadyInvited, http.StatusConflict, "Already invited", "The address has an invitation that waits: send it again, or revoke it first."},
 	{BuiltIn, http.StatusConflict, "Built in", "The object is part of the product: it can be read, and nothing else."},
 	{NotAnEvent, http.StatusConflict, "The request is no event", "It asked for an answer, or offered a secret. Mend what it was refused for, and have the provider send it again."},
 	{AlreadyAccepted, http.StatusConflict, "Already taken in", "The request is an event already, or repeats one."},

@@ -75,3 +75,20 @@ func ownerMail(baseURL, to, from string, account gateway.Account) store.Mail {
 %[3]s/a/%[4]s/settings/members
 `, from, account.Name, baseURL, account.Slug)}
 }
+
+func closedMail(baseURL, to, by string, account gateway.Account, at time.Time) store.Mail {
+	return store.Mail{To: to, Subject: account.Name + " on Rowlock is to be deleted", Body: fmt.Sprintf(`%[1]s has “%[2]s” deleted. It happens on %[3]s UTC.
+
+Until then what comes in is kept and nothing is delivered, and an owner can
+restore everything with a button:
+
+%[4]s/a/%[5]s/settings
+`, by, account.Name, at.UTC().Format("2 January 2006, 15:04"), baseURL, account.Slug)}
+}
+
+func restoredMail(baseURL, to, by string, account gateway.Account) store.Mail {
+	return store.Mail{To: to, Subject: account.Name + " on Rowlock was restored", Body: fmt.Sprintf(`%[1]s restored “%[2]s”. It is not deleted, and what was held is delivered now:
+
+%[3]s/a/%[4]s
+`, by, account.Name, baseURL, account.Slug)}
+}

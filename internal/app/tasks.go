@@ -82,6 +82,7 @@ func (v *services) tasks(roles Roles) []task {
 		task{"prune rollups", retain.Every, v.retain.PruneRollups},
 		task{"prune claims", retain.Every, v.retain.PruneClaims},
 		task{"prune reconciliations", retain.PruneEvery, v.retain.PruneReconciliations},
+		task{"empty deleted accounts", retain.EmptyEvery, v.retain.EmptyAccounts},
 		task{"prune dismissals", retain.Every, v.retain.PruneDismissals},
 		task{"prune sessions", account.PruneEvery, v.accounts.Prune},
 		task{"write alerts", notify.AlertEvery, v.notify.Alert},

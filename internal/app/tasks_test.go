@@ -52,7 +52,7 @@ func TestTasksByRole(t *testing.T) {
 		t.Errorf("without the worker role: %s", got)
 	}
 	want := "beat, make days, follow the keyset, ring alarms, sweep operations, sweep reconciliations, sweep events, repair lanes, tell of claims in doubt, repair turns, hand on what stalled, release held events, empty deleted endpoints, " +
-		"trim requests, warn of retention, drop days, prune keys, prune rollups, prune claims, prune reconciliations, prune dismissals, prune sessions, write alerts, wake late mails, prune mails, forget nodes"
+		"trim requests, warn of retention, drop days, prune keys, prune rollups, prune claims, prune reconciliations, empty deleted accounts, prune dismissals, prune sessions, write alerts, wake late mails, prune mails, forget nodes"
 	if got := names(Roles{Worker: true}); got != want {
 		t.Errorf("with the worker role: %s", got)
 	}

@@ -24,7 +24,14 @@ type Account struct {
 	Name      string
 	Slug      string
 	CreatedAt time.Time
+	// DeleteAt is from when on it is deleted; until then an owner can restore it.
+	// nil: it is not to be.
+	DeleteAt *time.Time
 }
+
+// Allows tells whether anybody at all has a permission in the account as it
+// stands: in one that is about to be deleted nothing can be changed.
+func (a Account) Allows(p Permission) bool { return a.DeleteAt == nil || p.WhileClosing() }
 
 // APIKey is a key as it is kept: never its text.
 type APIKey struct {
@@ -38,6 +45,8 @@ type APIKey struct {
 	EventsPerSecond *int
 	CreatedAt       time.Time
 	EndsAt          *time.Time
+	// Closing tells, of a key that calls, that its account is about to be deleted.
+	Closing bool
 }
 
 // Actor is who did something, for the audit log: an id of a key or a user, or

@@ -56,6 +56,24 @@ func TestEveryRouteSaysWhoItIsFor(t *testing.T) {
 // what a member chooses for themselves.
 var harmless = []string{"/settings/alerts", "/members/leave", "/try"}
 
+// What is for owners alone, whatever else is.
+func TestWhatIsForOwners(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	found := 0
+	for _, r := range b.server.Access() {
+		if r.Path == "/a/:account/settings/delete" || r.Path == "/a/:account/settings/restore" {
+			found++
+			if r.Needs != gateway.PermClose {
+				t.Errorf("%s %s needs %s", r.Method, r.Path, r.Needs)
+			}
+		}
+	}
+	if found != 3 {
+		t.Errorf("%d routes delete and restore accounts", found)
+	}
+}
+
 // What the last part of a path does has the same least permission wherever it
 // stands, said here a second time.
 func TestRoutesNeedWhatTheyDo(t *testing.T) {
@@ -222,4 +240,37 @@ func TestScopesAndOperations(t *testing.T) {
 			t.Error("somebody who was refused changed something")
 		}
 	}
+}
+
+// No page offers anybody what they would be refused: every link of every page
+// leads somewhere, and every form is one that the reader's role may send.
+func TestNobodyIsOfferedWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	owner := b.signedUp(t, "Acme")
+	owner.busy(t)
+	for _, role := range gateway.Roles[:len(gateway.Roles)-1] {
+		member := owner.newMemberAs(role)
+		for _, f := range member.readAll(owner.home, owner.home+"/events?status=no_endpoints") {
+			r, ok := b.routeOf(f.action)
+			if !ok {
+				t.Errorf("%s offers %s a form for %s, which is no route", f.page, role, f.action)
+			}
+			if r.For == access.Members && strings.HasPrefix(f.action, owner.home+"/") && !role.May(r.Needs) {
+				t.Errorf("%s offers %s %s, which needs %s", f.page, role, f.action, r.Needs)
+			}
+		}
+	}
+}
+
+// routeOf finds the route that a form is posted to.
+func (b *bundle) routeOf(action string) (access.Route, bool) {
+	path, _, _ := strings.Cut(action, "?")
+	for _, r := range b.server.Access() {
+		parts, of := strings.Split(r.Path, "/"), strings.Split(path, "/")
+		if r.Method == http.MethodPost && slices.EqualFunc(parts, of, func(part, of string) bool { return part == of || strings.HasPrefix(part, ":") }) {
+			return r, true
+		}
+	}
+	return access.Route{}, false
 }

@@ -170,6 +170,7 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(200, http.MethodPut, "/sources/"+world.ids["sources"]+"/rule", object{"subject": "body.id"})
 
 	w.newMember()
+	w.closing()
 	other := w.newBrowser(t)
 	other.submit(other.get("/login"), "main form", url.Values{"email": {w.email}, "password": {passphrase}}).wantStatus(http.StatusSeeOther)
 	other.post("/forgot", url.Values{"email": {w.email}}).wantStatus(http.StatusSeeOther)
@@ -177,6 +178,13 @@ func (w *browser) busy(t *testing.T) (token string) {
 	w.submit(w.get("/instance/invitations"), "#invite", nil).wantStatus(http.StatusSeeOther)
 	_, token, _ = strings.Cut(mail.Find("#body p:contains('/reset/')").Text(), "/reset/")
 	return token
+}
+
+// closing is another account of the person's, which is about to be deleted.
+func (w *browser) closing() {
+	w.t.Helper()
+	made := w.follow(w.post("/accounts/new", url.Values{"name": {"Closing"}}))
+	w.follow(w.post(made.path+"/settings/delete", url.Values{"name": {"Closing"}})).wantToast("to be deleted")
 }
 
 // postpone has what is due at an endpoint fail once and wait for an hour.
@@ -239,7 +247,7 @@ func TestEveryFormAnswers(t *testing.T) {
 	w, nobody := b.signedUp(t, "Acme"), b.newBrowser(t)
 	token := w.busy(t)
 	w.undelivered(t, deps)
-	forms := w.readAll(w.home, w.home+"/events?status=no_endpoints", "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
+	forms := w.readAll(w.home, w.home+"/events?status=no_endpoints", "/a/closing/settings", "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
 	invited := text(w.tenant().must(201, http.MethodPost, "/invitations", object{"role": "viewer"}), "url")
 	entrance := nobody.readAll("/login", "/signup", "/forgot", "/reset/"+token, strings.TrimPrefix(invited, b.url))
 	b.wantEveryRouteOnAPage(t, slices.Concat(forms, entrance))

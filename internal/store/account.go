@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,7 +35,7 @@ func (t Tx) CreateAccount(ctx context.Context, a gateway.Account) error {
 // Account reads a tenant.
 func (s *Store) Account(ctx context.Context, id gateway.AccountID) (gateway.Account, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, name, slug, created_at
+		SELECT id, name, slug, created_at, delete_at
 		FROM accounts
 		WHERE id = $1`, id)
 	if err != nil {
@@ -76,19 +77,23 @@ type InstanceAccount struct {
 	Endpoints int
 	// Events are those of the month (UTC) that were decided.
 	Events int64
+	// GoneAt is when it was taken from its members; its rows go now.
+	GoneAt *time.Time
 }
 
-// InstanceAccounts lists all tenants, newest first.
+// InstanceAccounts lists all tenants, newest first; those of which nothing is
+// left are left out.
 func (s *Store) InstanceAccounts(ctx context.Context, page Page[gateway.AccountID]) ([]InstanceAccount, error) {
 	low, high := page.bounds()
 	rows, err := s.pool.Query(ctx, `
-		SELECT a.id, a.name, a.slug, a.created_at,
+		SELECT a.id, a.name, a.slug, a.created_at, a.delete_at, a.gone_at,
 		       (SELECT count(*) FROM members WHERE account_id = a.id) AS members,
 		       (SELECT count(*) FROM endpoints WHERE account_id = a.id AND deleted_at IS NULL) AS endpoints,
 		       (SELECT coalesce(sum(events), 0)::bigint FROM usage WHERE account_id = a.id AND hour >= date_trunc('month', now())) AS events
 		FROM accounts a
 		WHERE a.id >= $1
 		  AND a.id < $2
+		  AND a.emptied_at IS NULL
 		ORDER BY a.id DESC
 		LIMIT $3`, low, high, page.Limit)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // people come and go. Whoever is asked for outside of the transaction is not
 // there: the plans are the same.
 func (x *explained) people() []call {
-	return slices.Concat(x.founding(), x.members(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
+	return slices.Concat(x.founding(), x.members(), x.closing(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
 }
 
 // newUser makes a person in the transaction.
@@ -108,6 +108,59 @@ func (x *explained) members() []call {
 			return x.MemberInvitations(ctx, x.owner.ID, store.Page[gateway.InvitationID]{Limit: listed})
 		}),
 	}
+}
+
+// closing is how an account ends.
+func (x *explained) closing() []call {
+	nobody, day := gateway.AccountID(x.b.clock.NewID()), x.now.AddDate(0, 0, -1) // a day of the history
+	actor := gateway.Actor(gateway.UserID(x.b.clock.NewID()).String())
+	return []call{
+		done("close an account", func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.CloseAccount(ctx, x.owner.ID, actor, time.Hour)
+			return ownerNeeded(err)
+		}),
+		x.withUser("close an account, and restore it", func(ctx context.Context, tx store.Tx, user store.User) error {
+			by := gateway.Actor(user.ID.String())
+			if err := tx.AddMember(ctx, x.owner.ID, user.ID, gateway.RoleOwner); err != nil {
+				return err
+			}
+			_, closeErr := tx.CloseAccount(ctx, x.owner.ID, by, time.Hour)
+			return errors.Join(closeErr, tx.RestoreAccount(ctx, x.owner.ID, by), stateChanged(tx.RestoreAccount(ctx, x.owner.ID, by)))
+		}),
+		inTx("members' addresses", func(ctx context.Context, tx store.Tx) ([]string, error) { return tx.MemberAddresses(ctx, x.owner.ID) }),
+		done("stop accounts", func(ctx context.Context, _ store.Tx) error { return x.StopClosing(ctx) }),
+		only("leaving accounts", func(ctx context.Context) ([]store.LeavingAccount, error) { return x.LeavingAccounts(ctx, listed) }),
+		x.withUser("take an account away", func(ctx context.Context, tx store.Tx, user store.User) error {
+			by := gateway.Actor(user.ID.String())
+			if err := tx.AddMember(ctx, x.owner.ID, user.ID, gateway.RoleOwner); err != nil {
+				return err
+			}
+			_, closeErr := tx.CloseAccount(ctx, x.owner.ID, by, -time.Hour)
+			_, takeErr := tx.TakeAway(ctx, x.owner.ID)
+			_, noteErr := tx.CloseEmptied(ctx, x.owner.ID)
+			return errors.Join(closeErr, takeErr, noteErr)
+		}),
+		done("empty a day of an account", func(ctx context.Context, _ store.Tx) error {
+			_, _, err := x.EmptyDay(ctx, nobody, day, store.DayEnds{}, listed)
+			return err
+		}),
+		done("empty the tables of an account", func(ctx context.Context, _ store.Tx) error {
+			for table := range store.AccountTables {
+				if _, err := x.EmptyTable(ctx, nobody, table, listed); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+// ownerNeeded is nil for the error that says so.
+func ownerNeeded(err error) error {
+	if errors.Is(err, gateway.ErrOwnerNeeded) {
+		return nil
+	}
+	return errors.Join(errors.New("it was not refused"), err)
 }
 
 // stateChanged is nil for the error that says so.

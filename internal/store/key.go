@@ -24,7 +24,8 @@ func (t Tx) CreateAPIKey(ctx context.Context, account gateway.AccountID, key gat
 // not found: ErrNotFound.
 func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (gateway.APIKey, error) {
 	rows, err := s.pool.Query(ctx, `
-		SELECT id, account_id, name, hint, scopes, events_per_second, created_at, ends_at
+		SELECT id, account_id, name, hint, scopes, events_per_second, created_at, ends_at,
+		       EXISTS (SELECT FROM accounts WHERE id = account_id AND delete_at IS NOT NULL) AS closing
 		FROM api_keys
 		WHERE hash = $1
 		  AND (ends_at IS NULL OR ends_at > now())`, hash[:])
@@ -45,7 +46,7 @@ func (s *Store) APIKey(ctx context.Context, account gateway.AccountID, id gatewa
 	if err != nil {
 		return gateway.APIKey{}, wrap("read API key", err)
 	}
-	key, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[gateway.APIKey])
+	key, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[gateway.APIKey])
 	return key, wrap("read API key", err)
 }
 
@@ -65,7 +66,7 @@ func (s *Store) APIKeys(ctx context.Context, account gateway.AccountID, page Pag
 	if err != nil {
 		return nil, wrap("list API keys", err)
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[gateway.APIKey])
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[gateway.APIKey])
 	return keys, wrap("list API keys", err)
 }
 

@@ -18,18 +18,18 @@ type Membership struct {
 	SeenAt *time.Time
 }
 
-// May tells whether the member has a permission.
+// May tells whether the member has a permission in the account as it stands.
 func (m Membership) May(p gateway.Permission) bool {
-	return m.Role.May(p)
+	return m.Role.May(p) && m.Account.Allows(p)
 }
 
 const selectMembership = `
-	SELECT a.id, a.name, a.slug, a.created_at, m.role, m.seen_at
+	SELECT a.id, a.name, a.slug, a.created_at, a.delete_at, m.role, m.seen_at
 	FROM members m
 	JOIN accounts a ON a.id = m.account_id`
 
 func scanMembership(row pgx.CollectableRow) (m Membership, err error) {
-	err = row.Scan(&m.Account.ID, &m.Account.Name, &m.Account.Slug, &m.Account.CreatedAt, &m.Role, &m.SeenAt)
+	err = row.Scan(&m.Account.ID, &m.Account.Name, &m.Account.Slug, &m.Account.CreatedAt, &m.Account.DeleteAt, &m.Role, &m.SeenAt)
 	return m, err
 }
 

@@ -5,6 +5,7 @@ package layout
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Product is what the product is called in titles.
@@ -56,6 +57,10 @@ type Account struct {
 	Path string
 	// Role is the person's role, in words.
 	Role string
+	// DeleteAt is from when on it is deleted; nil: it is not to be. Restore is
+	// where that is taken back; empty for who may not.
+	DeleteAt *time.Time
+	Restore  string
 }
 
 // Toast is a message about what was just done.

@@ -36,7 +36,8 @@ type Events struct {
 	// None tells that the account has no event at all. Curl sends the first.
 	None bool
 	Curl string
-	// NewSource and NewEndpoint are where both begin.
+	// NewSource and NewEndpoint are where both begin; both are empty for who may
+	// not.
 	NewSource, NewEndpoint string
 }
 

@@ -38,6 +38,7 @@ var everyPage = map[string]drawing{
 	"ClaimAsk":                of(page.ClaimAsk),
 	"ClaimPage":               of(page.ClaimPage),
 	"ClaimsPage":              of(page.ClaimsPage),
+	"DeleteAccountAsk":        of(page.DeleteAccountAsk),
 	"DeleteAsk":               of(page.DeleteAsk),
 	"DeliveriesPage":          of(page.DeliveriesPage),
 	"DeliveryPage":            of(page.DeliveryPage),

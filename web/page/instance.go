@@ -27,6 +27,10 @@ type InstanceAccountRow struct {
 	Members, Endpoints int
 	Events             int64
 	CreatedAt          time.Time
+	// DeleteAt is from when on it is deleted; nil: it is not to be. Gone tells
+	// that it is, and its rows go now.
+	DeleteAt *time.Time
+	Gone     bool
 }
 
 // Invitations is the list of invitations, and the form that makes one.

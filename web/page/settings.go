@@ -23,7 +23,21 @@ type Settings struct {
 	Role gateway.Role
 	// Manages tells that the reader may change it.
 	Manages bool
-	Errors  Errors
+	// Delete leads to the question whether to delete the account; empty for who
+	// may not, and where it is to be deleted already.
+	Delete string
+	Errors Errors
+}
+
+// DeleteAccount asks whether an account shall be deleted.
+type DeleteAccount struct {
+	Action, Cancel string
+	// Account is the account's name, Entered what was typed for it.
+	Account, Entered string
+	// DeleteAt is when it would be.
+	DeleteAt time.Time
+	Heading  bool
+	Errors   Errors
 }
 
 // Keys is the page of an account's API keys.

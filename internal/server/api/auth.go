@@ -59,6 +59,10 @@ func (a *API) authenticate(r route) func(huma.Context, func(huma.Context)) {
 			a.write(hc, a.refuse(hc.Context(), who, r))
 			return
 		}
+		if key.Closing && !r.needs.WhileClosing() {
+			a.write(hc, problem.New(problem.AccountClosing, ""))
+			return
+		}
 		next(huma.WithValue(hc, callKey{}, &call{who, request, writer}))
 	}
 }

@@ -108,7 +108,7 @@ func (l listing) codeFilter(f store.AttemptFilter) (store.AttemptFilter, bool) {
 func (v *visit) sentList(frame layout.Frame, l listing) page.SentList {
 	return page.SentList{
 		Frame: frame, Now: v.now(), Path: l.path, Views: v.deliveryViews(l), Clear: l.cleared(),
-		Events: v.at("events"), NewEndpoint: v.at("endpoints", "new"),
+		Events: v.at("events"), NewEndpoint: v.addHref("endpoints"),
 	}
 }
 

@@ -47,7 +47,7 @@ func (v *visit) decisionView(s story) *page.Decision {
 			Text: said(s.Decision) + "It was looked for for 36 minutes. Process the event again once its subject has come in. If it never will, take “Waits for its subject” out of the rule first.",
 		}
 	case gateway.EventNoEndpoints:
-		d := &page.Decision{Tone: component.ToneInfo, Process: process, Href: v.at("endpoints", "new"), Label: "Add endpoint"}
+		d := &page.Decision{Tone: component.ToneInfo, Process: process, Href: v.addHref("endpoints"), Label: "Add endpoint"}
 		d.Title, d.Text = nobodyWanted(s.Event)
 		return d
 	case gateway.EventHeld:

@@ -170,7 +170,7 @@ func (v *visit) eventChoices(l listing, view *page.Events) error {
 	}
 	first, err := v.d.Store.Events(v.ctx(), v.account(), store.EventFilter{}, store.Page[gateway.EventID]{Limit: 1})
 	view.None = len(first) == 0
-	view.NewSource, view.NewEndpoint = v.at("sources", "new"), v.at("endpoints", "new")
+	view.NewSource, view.NewEndpoint = v.addHref("sources"), v.addHref("endpoints")
 	view.Curl = publishCommand(v.d.BaseURL)
 	return err
 }

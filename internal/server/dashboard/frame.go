@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/web/layout"
 )
 
@@ -34,6 +35,10 @@ func (v *visit) frame(title, section string) (layout.Frame, flash, error) {
 		return f, left, nil
 	}
 	f.Account = accountLink(v.membership)
+	f.Account.DeleteAt = v.membership.Account.DeleteAt
+	if f.Account.DeleteAt != nil && v.may(gateway.PermClose) {
+		f.Account.Restore = v.at("settings", "restore")
+	}
 	failed, err := v.d.Store.CountFailed(v.ctx(), v.account(), countedFailures+1)
 	if err != nil {
 		return f, left, err

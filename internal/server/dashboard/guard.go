@@ -108,6 +108,12 @@ func permitted(p gateway.Permission) guard {
 
 // mayNot says what stands in the way of who lacks a permission, and who has it.
 func (v *visit) mayNot(p gateway.Permission) error {
+	if v.membership.Role.May(p) {
+		return &Refusal{
+			Status: http.StatusConflict, Title: "This account is about to be deleted",
+			Text: "Until then everything can be seen, and nothing changed. " + gateway.PermClose.Who() + " can restore it, under Settings.",
+		}
+	}
 	return &Refusal{
 		Status: http.StatusForbidden, Title: "Your role does not allow this",
 		Text: "You are " + v.membership.Role.WithArticle() + " of “" + v.membership.Account.Name + "”. " +

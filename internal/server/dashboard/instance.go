@@ -29,6 +29,7 @@ func listInstanceAccounts(v *visit) error {
 		view.Rows = append(view.Rows, page.InstanceAccountRow{
 			ID: a.ID.String(), Name: a.Name, Slug: a.Slug, Path: own[a.ID],
 			Members: a.Members, Endpoints: a.Endpoints, Events: a.Events, CreatedAt: a.CreatedAt,
+			DeleteAt: a.DeleteAt, Gone: a.GoneAt != nil,
 		})
 	}
 	if view.Frame, _, err = v.frame("Accounts of this instance", layout.SectionAccounts); err != nil {

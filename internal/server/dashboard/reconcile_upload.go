@@ -46,7 +46,7 @@ func (v *visit) reconcileForm(status int, view page.ReconcileForm) (err error) {
 		match = string(gateway.MatchByEvent)
 	}
 	view.Matches = page.MatchOptions(match)
-	view.List, view.Action, view.NewEndpoint = v.at("reconcile"), v.at("reconcile", "new"), v.at("endpoints", "new")
+	view.List, view.Action, view.NewEndpoint = v.at("reconcile"), v.at("reconcile", "new"), v.addHref("endpoints")
 	view.KeptFor = component.Plural(int(v.d.Retention/(24*time.Hour)), "day", "days")
 	return v.render(status, page.ReconcilePage(view))
 }

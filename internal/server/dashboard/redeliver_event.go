@@ -34,7 +34,7 @@ func (v *visit) askWhere(status int, event gateway.Event, chosen string, wrong p
 	}
 	return v.askAgain(status, "Redeliver", layout.SectionEvents, page.RedeliverEventQuestion(page.RedeliverEvent{
 		Path: v.at("events", event.ID.String()), Type: event.Type, Options: options,
-		NewEndpoint: v.at("endpoints", "new"), Heading: !v.scripted(), Errors: wrong,
+		NewEndpoint: v.addHref("endpoints"), Heading: !v.scripted(), Errors: wrong,
 	}))
 }
 

@@ -87,6 +87,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addReconcileRoutes(r)
 	addSettingsRoutes(r)
 	addMemberRoutes(r)
+	addCloseRoutes(r)
 	addAccountRoutes(r)
 	addPersonRoutes(r)
 	addInstanceRoutes(r)

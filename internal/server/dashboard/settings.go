@@ -10,7 +10,7 @@ import (
 func (v *visit) settingsPage() (page.Settings, error) {
 	frame, _, err := v.frame("Settings", layout.SectionSettings)
 	return page.Settings{
-		Frame: frame, Now: v.now(), Tenant: v.membership.Account, Name: v.membership.Account.Name, Role: v.membership.Role, Manages: v.may(gateway.PermSettings),
+		Frame: frame, Now: v.now(), Tenant: v.membership.Account, Name: v.membership.Account.Name, Role: v.membership.Role, Manages: v.may(gateway.PermSettings), Delete: v.deleteHref(),
 	}, err
 }
 

@@ -55,6 +55,14 @@ func (v *visit) manages() bool { return v.may(gateway.PermConfigure) }
 // operates tells that the person may act on what is going on.
 func (v *visit) operates() bool { return v.may(gateway.PermOperate) }
 
+// addHref is where endpoints or sources are added; empty for who may not.
+func (v *visit) addHref(what string) string {
+	if !v.manages() {
+		return ""
+	}
+	return v.at(what, "new")
+}
+
 // at is the address of something within the account: at("events", id).
 func (v *visit) at(parts ...string) string {
 	return accountPath(v.membership.Account) + joined(parts)

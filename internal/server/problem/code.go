@@ -25,6 +25,7 @@ const (
 	NameTaken        Code = "name_taken"
 	EmailTaken       Code = "email_taken"
 	LastOwner        Code = "last_owner"
+	AccountClosing   Code = "account_closing"
 	OwnerNeeded      Code = "owner_needed"
 	AlreadyMember    Code = "already_member"
 	AlreadyInvited   Code = "already_invited"
@@ -117,6 +118,7 @@ var Meanings = []Meaning{
 	{UIDTaken, http.StatusConflict, "The uid is taken", "Another object of the account has this uid. Choose another."},
 	{NameTaken, http.StatusConflict, "The name is taken", "An event type of this name is declared already: change it, or choose another name."},
 	{EmailTaken, http.StatusConflict, "The address is taken", "Another user has this address."},
+	{AccountClosing, http.StatusConflict, "The account is about to be deleted", "Until then events are kept and everything can be read; nothing can be changed unless an owner restores the account."},
 	{LastOwner, http.StatusConflict, "The last owner", "An account always has an owner: make another one first."},
 	{AlreadyMember, http.StatusConflict, "Already a member", "The address is a member's. Change their role instead."},
 	{AlreadyInvited, http.StatusConflict, "Already invited", "The address has an invitation that waits: send it again, or revoke it first."},

@@ -91,6 +91,8 @@ type tab struct {
 	// answered is the status of the last answer to a form, before the page that
 	// it led to.
 	answered int
+	// tolerated is the status of a page that is meant to be answered so.
+	tolerated string
 }
 
 // tabLimit bounds what a test does in a browser altogether.
@@ -126,7 +128,7 @@ func (b *tab) hear(event any) {
 	case *runtime.EventExceptionThrown:
 		b.complain("exception: " + e.ExceptionDetails.Text)
 	case *log.EventEntryAdded:
-		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
+		if (e.Entry.Level == "error" || e.Entry.Level == "warning") && !b.tolerates(e.Entry.Text) {
 			b.complain(fmt.Sprintf("log: %s %s", e.Entry.Text, e.Entry.URL))
 		}
 	case *network.EventRequestWillBeSent:
@@ -148,6 +150,19 @@ func describe(args []*runtime.RemoteObject) string {
 		words = append(words, string(a.Value)+a.Description)
 	}
 	return strings.Join(words, " ")
+}
+
+// tolerate has the browser say of a page that it was answered with a status.
+func (b *tab) tolerate(status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tolerated = status
+}
+
+func (b *tab) tolerates(text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tolerated != "" && strings.Contains(text, "responded with a status of "+b.tolerated)
 }
 
 func (b *tab) complain(what string) { b.t.Errorf("the page complains: %s", what) }

@@ -122,6 +122,9 @@ func settingsTabs(account, section string) []component.Choice {
 
 // nameHint says what a name is for, or who may change it.
 func (v Settings) nameHint() string {
+	if v.Account.DeleteAt != nil {
+		return "It can be changed once the account is restored."
+	}
 	if !v.Manages {
 		return "An admin or an owner of the account can change it."
 	}

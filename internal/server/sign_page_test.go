@@ -34,7 +34,7 @@ func signer(t *testing.T) (w *browser, attempt object, path string) {
 	return w, attempt, w.home + "/deliveries/" + text(attempt, "delivery_id")
 }
 
-// A manager has the command signed at that moment, once, and the audit log
+// An operator has the command signed at that moment, once, and the audit log
 // tells.
 func TestAttemptIsSignedAsACommand(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ func TestAttemptAsACommand(t *testing.T) {
 		tabs, says         string
 		forms, copies, raw int
 	}{
-		"a manager's":   {page.Attempt{Curl: command, Sign: "/a/acme/deliveries/dlv_1/sign"}, "Response Request cURL", "“Sign as cURL” makes it", 1, 0, 0},
+		"an operator's": {page.Attempt{Curl: command, Sign: "/a/acme/deliveries/dlv_1/sign"}, "Response Request cURL", "“Sign as cURL” makes it", 1, 0, 0},
 		"just signed":   {page.Attempt{Curl: command, Sign: "/a/acme/deliveries/dlv_1/sign", Signed: true}, "cURL Response Request", "Signed just now: receivers accept it for about 5 minutes. It is shown once. Put the secret in place of [redacted]", 0, 1, 0},
 		"a member's":    {page.Attempt{Curl: command}, "Response Request cURL", "An operator, an admin or an owner can have it signed.", 0, 1, 0},
 		"from a file":   {page.Attempt{Curl: "curl", File: "evt_1.bin", FileHref: "/a/acme/events/evt_1/raw"}, "Response Request cURL", "download evt_1.bin first", 0, 1, 1},

@@ -52,7 +52,7 @@ func (v *visit) postedSource() (gateway.Source, form, error) {
 }
 
 // sourceHead is what a source is. Its ingest URL is a secret where nothing is
-// signed, so that the secret part is for managers alone.
+// signed, so that the secret part is for those alone who may see secrets.
 func (v *visit) sourceHead(s gateway.Source) page.SourceHead {
 	h := page.SourceHead{
 		ID: s.ID, Path: v.at("sources", s.ID.String()), Name: s.Name, Kind: kindOfSource(s), State: s.State,

@@ -189,7 +189,7 @@ func TestMembersCome(t *testing.T) {
 		t.Error("who leaves is written to")
 	}
 	got := n.text(t, `SELECT string_agg(concat_ws(' ', action, detail), ', ' ORDER BY id) FROM audit_log WHERE action IN ('member.role', 'member.remove', 'member.leave')`)
-	if want := "member.role admin, member.remove ada@example.com, member.leave bob@example.com"; got != want {
+	if want := "member.role ada@example.com: admin, member.remove ada@example.com, member.leave bob@example.com"; got != want {
 		t.Errorf("audit log: %s", got)
 	}
 }

@@ -46,12 +46,16 @@ func (s *Service) SetRole(ctx context.Context, account gateway.AccountID, by gat
 	if err := checkRole(role); err != nil {
 		return err
 	}
+	of, err := s.store.MemberByID(ctx, account, user)
+	if err != nil {
+		return err
+	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		changed, err := tx.SetRole(ctx, account, by, user, role)
 		if err != nil || !changed {
 			return err
 		}
-		return s.audit(ctx, tx, account, by, "member.role", user.String(), string(role))
+		return s.audit(ctx, tx, account, by, "member.role", user.String(), of.Email+": "+string(role))
 	})
 }
 

@@ -14,7 +14,11 @@ import (
 var deeds = map[string]string{
 	"account.create": "created the account",
 	"account.rename": "renamed the account to",
-	"account.refuse": "was refused what their role does not allow:",
+	"account.refuse": "was refused what they may not do:",
+
+	"account.hand_over": "handed the account over to",
+	"account.close":     "had the account deleted,",
+	"account.restore":   "restored the account",
 
 	"endpoint.create":        "added the endpoint",
 	"endpoint.update":        "changed the endpoint",
@@ -58,7 +62,14 @@ var deeds = map[string]string{
 	"claim.reclaim": "reclaimed",
 	"claim.resolve": "marked as done:",
 
-	"member.choose_mails": "chose to get mails about",
+	"member.choose_mails":      "chose to get mails about",
+	"member.invite":            "invited",
+	"member.invite_again":      "invited again",
+	"member.revoke_invitation": "took back an invitation",
+	"member.join":              "joined the account:",
+	"member.role":              "changed a role:",
+	"member.remove":            "removed",
+	"member.leave":             "left the account:",
 
 	"endpoint.recover":        "started to",
 	"delivery.redeliver_many": "started to",

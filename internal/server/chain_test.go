@@ -121,7 +121,7 @@ func TestFailoversAreShown(t *testing.T) {
 	w.get(from).wantText("#delivery-head", "Standby has the event in its place.")
 	event.wantText("#event-head", "Delivered")
 	event.wantText("#deliveries .card-head", "by failover")
-	if list := w.get(w.home + "/events").Find("main tbody").Text(); strings.Contains(list, "Failed") || !strings.Contains(list, "1/1") {
+	if list := w.get(w.home + "/events").Find("#events tbody").Text(); strings.Contains(list, "Failed") || !strings.Contains(list, "1/1") {
 		t.Error("the list counts as failed what the standby has")
 	}
 }

@@ -2,6 +2,7 @@ package component
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,6 +74,23 @@ func (c StackChart) sentence() string {
 		parts = append(parts, Number(s.sum(c.Bins))+" "+strings.ToLower(s.name))
 	}
 	return Visible(c.Title) + ": " + strings.Join(parts, ", ") + ". A table follows."
+}
+
+// role is that of a picture, or of several links.
+func (c StackChart) role() string {
+	if slices.ContainsFunc(c.Bins, func(b Bin) bool { return b.Href != "" }) {
+		return "group"
+	}
+	return "img"
+}
+
+// says is what a bar that leads somewhere says to those who do not see it.
+func (c StackChart) says(b Bin) string {
+	parts := make([]string, 0, 3)
+	for _, s := range c.Names.list() {
+		parts = append(parts, Number(s.value(b))+" "+strings.ToLower(s.name))
+	}
+	return Visible(b.Label) + ": " + strings.Join(parts, ", ")
 }
 
 // tip is what the pointer finds at a bar: its label, then names and values.

@@ -27,7 +27,7 @@ func TestStackChart(t *testing.T) {
 	doc := render(t, component.StackChart{Title: "Deliveries over time", Marks: []string{"a", "b"}, Bins: []component.Bin{
 		{Label: "16:00 UTC", OK: 1200, Retry: 30, Bad: 4}, {Label: "17:00 UTC"}, {Label: "18|00", Bad: 1, Href: "/events?x=1&y=2"},
 	}})
-	svg := one(t, doc, `svg[role="img"]`)
+	svg := one(t, doc, `svg[role="group"]`)
 	if got, want := attr(svg, "aria-label"), "Deliveries over time: 1,200 delivered, 30 retried, 5 failed. A table follows."; got != want {
 		t.Errorf("label = %q, want %q", got, want)
 	}
@@ -42,7 +42,9 @@ func TestStackChart(t *testing.T) {
 	if got := doc.Find("rect.f-ok, rect.f-retry, rect.f-bad").Length(); got != 4 {
 		t.Errorf("%d parts of bars, want 4: what is zero is not drawn", got)
 	}
-	one(t, doc, `a.bin[href="/events?x=1&y=2"]`)
+	if got := attr(one(t, doc, `a.bin[href="/events?x=1&y=2"]`), "aria-label"); got != "18|00: 0 delivered, 0 retried, 1 failed" {
+		t.Errorf("a bar that leads somewhere says %q", got)
+	}
 	if got := doc.Find("details tbody tr").Length(); got != 3 {
 		t.Errorf("the table has %d rows, want 3", got)
 	}
@@ -74,6 +76,11 @@ func TestStackChartOfFewAndOfNothing(t *testing.T) {
 	bar := one(t, single, "rect:not(.hit)")
 	if width := number(t, bar, "width"); width > 60 {
 		t.Errorf("a single bar is %v wide", width)
+	}
+	one(t, single, `svg[role="img"]`)
+	plain := render(t, component.StackChart{Title: "Events", Names: component.SeriesNames{OK: "Events", Plain: true}, Bins: []component.Bin{{OK: 7, Bad: 3}}})
+	if plain.Find("rect.f-plain").Length() != 1 || plain.Find("rect.f-ok, rect.f-bad").Length() != 0 {
+		t.Error("what is neither good nor bad has a colour that says so")
 	}
 	if tip := attr(one(t, single, "[data-tip]"), "data-tip"); tip != "today|Events|7" {
 		t.Errorf("tip = %q", tip)

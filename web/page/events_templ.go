@@ -149,7 +149,7 @@ func EventsPage(v Events) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = component.StackChart{Title: v.Chart.Title, Names: v.Chart.Names, Bins: v.Chart.Bins, Marks: v.Chart.Marks, Size: component.Tiny, NoTable: true, Zoom: true}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = component.StackChart{Title: v.Chart.Title, Names: v.Chart.Names, Bins: v.Chart.Bins, Marks: v.Chart.Marks, Size: component.Tiny, Zoom: true}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -68,21 +68,41 @@ const transactionTime = 10 * time.Second
 // neighbours nothing and a large fan-out gets through in parts. Doing it again,
 // or twenty times at once, changes nothing.
 //
-// What came shortly before an event from a source that tells facts is decided
-// with it, so that its reports are judged in the order in which they came. Where
-// that fails it is left out: it may be what cannot be decided.
+// What came before an event from a source that tells facts, and is not decided
+// yet, is decided before it or with it, so that its reports are judged in the
+// order in which they came. Where that fails it is left out: it may be what cannot
+// be decided.
 func (s *Service) Process(ctx context.Context, ids []gateway.EventID) error {
-	along := false
-	err := s.processTogether(ctx, func(ctx context.Context, tx store.Tx) ([]gateway.EventID, error) {
-		all, err := tx.InOrder(ctx, ids)
-		along = len(all) > len(ids)
-		return all, err
-	})
-	if along && err != nil && ctx.Err() == nil {
-		s.log.Warn("deciding without what came before", "events", len(ids), "error", err)
-		return s.alone(ctx, ids)
+	for {
+		more, err := s.inOrder(ctx, ids, true)
+		if err != nil || !more {
+			return err
+		}
 	}
-	return s.inHalves(ctx, ids, err)
+}
+
+// inOrder decides events with what came before them, or, if that is much, some of
+// that alone: then there is more. Who is not patient leaves it all then.
+func (s *Service) inOrder(ctx context.Context, ids []gateway.EventID, patient bool) (more bool, err error) {
+	along := false
+	err = s.processTogether(ctx, func(ctx context.Context, tx store.Tx) (first []gateway.EventID, err error) {
+		first, more, err = tx.InOrder(ctx, ids)
+		along = more || len(first) > len(ids)
+		if more && !patient {
+			return nil, err
+		}
+		return first, err
+	})
+	switch {
+	case ctx.Err() == nil && store.IsAwaiting(err):
+		return true, nil
+	case ctx.Err() == nil && err != nil && along:
+		s.log.Warn("deciding without what came before", "events", len(ids), "error", err)
+		return false, s.alone(ctx, ids)
+	case err != nil:
+		return false, s.inHalves(ctx, ids, err)
+	}
+	return more, nil
 }
 
 // alone decides events without what came before them.

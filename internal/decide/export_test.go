@@ -10,3 +10,8 @@ import (
 func (s *Service) TakeTurn(ctx context.Context, account gateway.AccountID) (done func(), err error) {
 	return s.turns.Take(ctx, account)
 }
+
+// ProcessOffer decides what was offered.
+func (s *Service) ProcessOffer(ctx context.Context, ids []gateway.EventID) error {
+	return s.processOffer(ctx, ids)
+}

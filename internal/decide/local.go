@@ -41,11 +41,19 @@ func (s *Service) decideOffers(ctx context.Context) {
 	for {
 		select {
 		case ids := <-s.local:
-			if err := s.Process(context.WithoutCancel(ctx), ids); err != nil {
+			if err := s.processOffer(context.WithoutCancel(ctx), ids); err != nil {
 				s.log.Warn("deciding is left to the job", "events", len(ids), "error", err)
 			}
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// processOffer is Process for what was offered. What would have to wait, for much
+// that came before it or for somebody else, is left to the job: the jobs come to
+// that in its order.
+func (s *Service) processOffer(ctx context.Context, ids []gateway.EventID) error {
+	_, err := s.inOrder(ctx, ids, false)
+	return err
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -172,9 +174,14 @@ func (x *exampleRun) keepsItsPromises() {
 	x.meeting()
 	x.refusedFirst()
 	x.answerLost()
+	x.noLedger()
+	x.ledgerGoneAtTheEnd()
+	x.answerInWords()
+	x.freedAtWork()
 	if !x.mails {
 		x.outpaced()
-		x.inDoubt()
+		x.inDoubt(http.StatusBadGateway)
+		x.inDoubt(http.StatusConflict)
 	}
 }
 
@@ -261,6 +268,66 @@ func (x *exampleRun) answerLost() {
 	}
 }
 
+// noLedger: nothing is done without a claim, and it may be tried again.
+func (x *exampleRun) noLedger() {
+	x.t.Helper()
+	key := x.key("no-ledger")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	if end := x.run(gone.URL, key); end.code != later {
+		x.t.Errorf("without a ledger it ended with %d: %s%s", end.code, end.out, end.errors)
+	}
+	x.wantDone("no ledger", key, 0)
+}
+
+// ledgerGoneAtTheEnd: what was done and could not be written down is told, and is
+// kept from others while the lease lasts.
+func (x *exampleRun) ledgerGoneAtTheEnd() {
+	x.t.Helper()
+	key := x.key("gone")
+	end := x.run(losingAll(x.t, x.account.node.url, "/complete"), key)
+	if end.code != later || !strings.Contains(end.errors, "eff_1") {
+		x.t.Errorf("who could not complete ended with %d: %s%s", end.code, end.out, end.errors)
+	}
+	x.wantRun("the run after one that could not complete", key, later)
+	x.wantDone("a ledger gone at the end", key, 1)
+}
+
+// answerInWords: an answer that is no JSON is a result, too.
+func (x *exampleRun) answerInWords() {
+	x.t.Helper()
+	for _, words := range []string{"done", "", "{} {}"} {
+		key := x.key("words-" + strconv.Itoa(len(words)))
+		x.far.answerInWords(key, words)
+		for range 2 {
+			var said string
+			if end := x.wantRun("the run that is answered in words", key, 0); json.Unmarshal([]byte(end.out), &said) != nil || said != words {
+				x.t.Errorf("answered %q, it says %q", words, end.out)
+			}
+		}
+		x.wantDone("answered in words", key, 1)
+	}
+}
+
+// freedAtWork: who is freed of its claim in the middle of the work cannot complete,
+// and tells what it has done.
+func (x *exampleRun) freedAtWork() {
+	x.t.Helper()
+	key := x.key("freed")
+	reached, goOn := x.far.hold(key)
+	first := make(chan exampleEnd, 1)
+	go func() { first <- x.run(x.account.node.url, key) }()
+	x.await(reached)
+	want[claimObject](x.t, x.account, http.StatusOK, http.MethodPost, "/claims/"+x.claim(key).ID+"/reclaim", `{"reason":"it hangs"}`)
+	close(goOn)
+	if end := <-first; end.code != 1 || !strings.Contains(end.errors, "eff_1") || !strings.Contains(end.errors, "409") && !strings.Contains(end.errors, "fence_stale") {
+		x.t.Errorf("who was freed at work ended with %d: %s%s", end.code, end.out, end.errors)
+	}
+	if c := x.claim(key); c.State != "released" {
+		x.t.Errorf("freed, the claim is %s", c.State)
+	}
+}
+
 // outpaced: who lost the claim on the way finds out before it does harm.
 func (x *exampleRun) outpaced() {
 	x.t.Helper()
@@ -280,10 +347,10 @@ func (x *exampleRun) outpaced() {
 }
 
 // inDoubt: while nobody knows, the claim is kept.
-func (x *exampleRun) inDoubt() {
+func (x *exampleRun) inDoubt(answer int) {
 	x.t.Helper()
-	key := x.key("doubt")
-	x.far.answerNext(key, http.StatusBadGateway)
+	key := x.key("doubt-" + strconv.Itoa(answer))
+	x.far.answerNext(key, answer)
 	x.wantRun("the run without a clear answer", key, later)
 	x.wantRun("the run while nobody knows", key, later)
 	c := x.claim(key)

@@ -22,19 +22,36 @@ const mailDomain = "@example.com"
 // losingFirst stands before a server, and loses the first answer to a claim.
 func losingFirst(t *testing.T, server string) string {
 	t.Helper()
+	var lost atomic.Bool
+	return standingBefore(t, server, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/claims" && lost.CompareAndSwap(false, true) {
+			w = httptest.NewRecorder()
+			defer panic(http.ErrAbortHandler) // the connection ends without an answer
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// losingAll stands before a server, and lets nothing through to paths that end so.
+func losingAll(t *testing.T, server, ending string) string {
+	t.Helper()
+	return standingBefore(t, server, func(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ending) {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// standingBefore is a server before another, which does what do says.
+func standingBefore(t *testing.T, server string, do func(proxy http.Handler, w http.ResponseWriter, r *http.Request)) string {
+	t.Helper()
 	to, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	var lost atomic.Bool
-	proxy.ModifyResponse = func(answer *http.Response) error {
-		if answer.Request.URL.Path == "/api/v1/claims" && lost.CompareAndSwap(false, true) {
-			panic(http.ErrAbortHandler) // the connection ends without an answer
-		}
-		return nil
-	}
-	front := httptest.NewServer(proxy)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { do(proxy, w, r) }))
 	t.Cleanup(front.Close)
 	return front.URL
 }
@@ -49,6 +66,7 @@ type exampleFarSide struct {
 	effects map[string]int
 	keys    map[string][]string
 	next    map[string]int
+	words   map[string]string
 	gates   map[string]exampleGate
 }
 
@@ -57,7 +75,7 @@ type exampleGate struct{ reached, goOn chan struct{} }
 
 func newExampleFarSide(t *testing.T) *exampleFarSide {
 	t.Helper()
-	f := &exampleFarSide{effects: map[string]int{}, keys: map[string][]string{}, next: map[string]int{}, gates: map[string]exampleGate{}}
+	f := &exampleFarSide{effects: map[string]int{}, keys: map[string][]string{}, next: map[string]int{}, words: map[string]string{}, gates: map[string]exampleGate{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -80,22 +98,32 @@ func (f *exampleFarSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	about := cmp.Or(sent.Card, strings.TrimSuffix(sent.To, mailDomain))
 	f.pass(about)
-	status, n := f.happen(about, r.Header.Get("Idempotency-Key"))
+	status, says := f.happen(about, r.Header.Get("Idempotency-Key"))
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"id":"eff_%d"}`, n)
+	fmt.Fprint(w, says)
 }
 
 // happen does what was asked for, unless another answer was ordered.
-func (f *exampleFarSide) happen(about, key string) (status, n int) {
+func (f *exampleFarSide) happen(about, key string) (status int, says string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keys[about] = append(f.keys[about], key)
 	if status := f.next[about]; status != 0 {
 		delete(f.next, about)
-		return status, 0
+		return status, `{}`
 	}
 	f.effects[about]++
-	return http.StatusOK, f.effects[about]
+	if words, ordered := f.words[about]; ordered {
+		return http.StatusOK, words
+	}
+	return http.StatusOK, fmt.Sprintf(`{"id":"eff_%d"}`, f.effects[about])
+}
+
+// answerInWords has what was asked for done, and answered so.
+func (f *exampleFarSide) answerInWords(about, words string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.words[about] = words
 }
 
 // answerNext has the next call about something answered so, and not done.

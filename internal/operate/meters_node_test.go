@@ -360,11 +360,12 @@ func (m *metered) loseNode(t *testing.T) {
 	}
 }
 
-// runOperations works on what was asked for, on both nodes at once.
-func (m *metered) runOperations(t *testing.T) {
+// runOperations works on what was asked for, on both nodes at once, each for so long
+// or a little longer: it ends in the middle of a step, if that is short.
+func (m *metered) runOperations(t *testing.T, each time.Duration) {
 	t.Helper()
 	for _, id := range some[gateway.OperationID](t, m, `SELECT id FROM operations WHERE next_run_at IS NOT NULL`) {
-		ctx, stop := context.WithTimeout(t.Context(), time.Duration(20+m.random.IntN(60))*time.Millisecond)
+		ctx, stop := context.WithTimeout(t.Context(), each+time.Duration(m.random.IntN(60))*time.Millisecond)
 		pgtest.AtOnce(len(m.nodes), func(i int) {
 			if err := m.nodes[i].operate.Run(ctx, m.account, id); err != nil && !m.isTrouble(err) && ctx.Err() == nil {
 				t.Errorf("operation: %v", err)

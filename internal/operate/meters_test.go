@@ -68,7 +68,7 @@ func (m *metered) happens(t *testing.T, wave int) {
 	if wave%15 == 10 {
 		m.recoverAll(t)
 	}
-	m.runOperations(t)
+	m.runOperations(t, 20*time.Millisecond)
 }
 
 // people do what can be done to single deliveries and events.
@@ -193,7 +193,7 @@ func (m *metered) settle(t *testing.T) {
 	until(t, "everything comes to its end", func() bool {
 		m.timePasses(t)
 		m.decideSome(t)
-		m.runOperations(t)
+		m.runOperations(t, time.Second) // a busy machine makes no step in less
 		return m.count(t, open) == 0
 	})
 }

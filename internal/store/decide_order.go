@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,47 +17,62 @@ const (
 	// factsLock is the class of the advisory locks of sources that tell facts:
 	// "fact".
 	factsLock = 0x66616374
-	// factsReach is how far before an event its source is searched for what is
-	// still undecided: far longer than a job usually waits, and few rows.
-	factsReach = 5 * time.Second
-	// factsAtOnce bounds what is taken along of a source.
+	// factsAtOnce bounds what one transaction decides of what came before.
 	factsAtOnce = 500
+	// triedOften is how often the job of an event was replaced that is left out of
+	// what came before: it may be what cannot be decided.
+	triedOften = 2
 )
 
-// InOrder returns, beside the ids, those of undecided events that came shortly
-// before them from the same sources, of sources that tell facts. It waits for
-// other transactions that decide events of these sources, and has later ones wait.
+// errAwaiting tells that somebody else decides events of the sources for longer
+// than a transaction waits.
+var errAwaiting = errors.New("somebody else decides of these sources")
+
+// IsAwaiting tells whether InOrder gave up waiting for somebody else who decides
+// events of the same sources.
+func IsAwaiting(err error) bool { return errors.Is(err, errAwaiting) }
+
+// InOrder returns what is to be decided in this transaction, so that events of
+// sources that tell facts are decided in their order: the ids and, before them,
+// all that came earlier from the same sources and is not decided yet. Where this
+// is too much for one transaction, it is the oldest, and there is more: then
+// another transaction has to ask again. It waits for other transactions that
+// decide events of these sources, and has later ones wait.
 //
 // The promise: reports of one source that were acknowledged one after the other
 // are judged in that order. Whoever has the source's lock sees all that was
-// acknowledged before, decided or not, and decides it too; the jobs of that find
-// nothing more to do.
-func (t Tx) InOrder(ctx context.Context, ids []gateway.EventID) ([]gateway.EventID, error) {
+// acknowledged before, decided or not, and decides it too, however long ago that
+// was; the jobs of that find nothing more to do.
+func (t Tx) InOrder(ctx context.Context, ids []gateway.EventID) (first []gateway.EventID, more bool, err error) {
 	sources, err := t.factSources(ctx, ids)
 	if err != nil || len(sources) == 0 {
-		return ids, err
+		return ids, false, err
 	}
 	if err := t.lockFacts(ctx, sources); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	earlier, err := t.undecidedBefore(ctx, sources)
+	undecided, err := t.undecidedUntil(ctx, sources)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	all := append(slices.Clone(ids), earlier...)
+	if len(undecided) > factsAtOnce {
+		slices.SortFunc(undecided, gateway.EventID.Compare)
+		return undecided[:factsAtOnce], true, nil
+	}
+	all := append(slices.Clone(ids), undecided...)
 	slices.SortFunc(all, gateway.EventID.Compare)
-	return slices.Compact(all), nil
+	return slices.Compact(all), false, nil
 }
 
-// span is from the first to the last of some events of a source.
-type span struct {
-	source      gateway.SourceID
-	first, last gateway.EventID
+// lastOf is the last of some events of a source.
+type lastOf struct {
+	source gateway.SourceID
+	event  gateway.EventID
 }
 
 // factSources finds the sources of undecided events that tell facts. Where no
 // source does, no event is looked for.
-func (t Tx) factSources(ctx context.Context, ids []gateway.EventID) ([]span, error) {
+func (t Tx) factSources(ctx context.Context, ids []gateway.EventID) ([]lastOf, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -75,58 +90,63 @@ func (t Tx) factSources(ctx context.Context, ids []gateway.EventID) ([]span, err
 	if err != nil {
 		return nil, wrap("find sources that tell facts", err)
 	}
-	spans := map[gateway.SourceID]span{}
-	var source gateway.SourceID
-	var id gateway.EventID
-	_, err = pgx.ForEachRow(rows, []any{&source, &id}, func() error {
-		s, known := spans[source]
-		if !known {
-			s = span{source, id, id}
+	lasts := map[gateway.SourceID]lastOf{}
+	var found lastOf
+	_, err = pgx.ForEachRow(rows, []any{&found.source, &found.event}, func() error {
+		if known, ok := lasts[found.source]; !ok || known.event.Compare(found.event) < 0 {
+			lasts[found.source] = found
 		}
-		s.first, s.last = idRange([]gateway.EventID{s.first, s.last, id})
-		spans[source] = s
 		return nil
 	})
-	return slices.Collect(maps.Values(spans)), wrap("find sources that tell facts", err)
+	return slices.Collect(maps.Values(lasts)), wrap("find sources that tell facts", err)
 }
 
 // lockFacts locks sources in the order of their locks, which a collision does not
-// change.
-func (t Tx) lockFacts(ctx context.Context, sources []span) error {
+// change. It is the first lock of a transaction that decides: who waits for it has
+// none that others wait for.
+func (t Tx) lockFacts(ctx context.Context, sources []lastOf) error {
 	keys := make([]int32, len(sources))
 	for i, s := range sources {
 		keys[i] = int32(binary.BigEndian.Uint32(s.source[12:])) //nolint:gosec // any bits do
 	}
 	slices.SortFunc(keys, cmp.Compare)
 	_, err := t.tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1, k) FROM unnest($2::integer[]) AS k`, factsLock, keys)
-	return wrap("wait for who decides of these sources", err)
+	err = wrap("wait for who decides of these sources", err)
+	if err != nil && IsSlow(err) {
+		return errors.Join(errAwaiting, err)
+	}
+	return err
 }
 
-// undecidedBefore finds what came before some events and is not decided yet.
-func (t Tx) undecidedBefore(ctx context.Context, sources []span) ([]gateway.EventID, error) {
-	ids, from, to := make([]gateway.SourceID, len(sources)), make([]gateway.EventID, len(sources)), make([]gateway.EventID, len(sources))
+// undecidedUntil finds the oldest events that are not decided yet, of sources, up
+// to the last of each: one more of each than is decided at once.
+//
+// The status is no parameter: the plan walks the index of what is undecided, in
+// its order, however much that is.
+func (t Tx) undecidedUntil(ctx context.Context, sources []lastOf) ([]gateway.EventID, error) {
+	ids, lasts := make([]gateway.SourceID, len(sources)), make([]gateway.EventID, len(sources))
 	for i, s := range sources {
-		ids[i], from[i], to[i] = s.source, gateway.FirstIDAt[gateway.EventID](s.first.Time().Add(-factsReach)), s.last
+		ids[i], lasts[i] = s.source, s.event
 	}
-	low, _ := idRange(from)
-	_, high := idRange(to)
+	_, high := idRange(lasts)
 	rows, err := t.tx.Query(ctx, `
 		SELECT e.id
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS s (source_id, first, last)
+		FROM unnest($1::uuid[], $2::uuid[]) AS s (source_id, last)
 		CROSS JOIN LATERAL (
 			SELECT id
 			FROM events
 			WHERE source_id = s.source_id
-			  AND id BETWEEN s.first AND s.last
-			  AND id BETWEEN $4 AND $5
-			  AND status = $6
+			  AND id <= s.last
+			  AND id <= $3
+			  AND status = 'accepted'
 			  AND (wait_until IS NULL OR wait_until <= now())
-			ORDER BY id DESC
-			LIMIT $7
-		) e`, ids, from, to, low, high, string(gateway.EventAccepted), factsAtOnce)
+			  AND sweeps < $4
+			ORDER BY id
+			LIMIT $5
+		) e`, ids, lasts, high, triedOften, factsAtOnce+1)
 	if err != nil {
 		return nil, wrap("find undecided events", err)
 	}
-	earlier, err := pgx.CollectRows(rows, pgx.RowTo[gateway.EventID])
-	return earlier, wrap("find undecided events", err)
+	undecided, err := pgx.CollectRows(rows, pgx.RowTo[gateway.EventID])
+	return undecided, wrap("find undecided events", err)
 }

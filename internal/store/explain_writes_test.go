@@ -63,8 +63,9 @@ func (x *explained) accepting() []call {
 
 func (x *explained) deciding() []call {
 	return []call{
-		inTx("in order", func(ctx context.Context, tx store.Tx) ([]gateway.EventID, error) {
-			return tx.InOrder(ctx, x.eventIDs())
+		done("in order", func(ctx context.Context, tx store.Tx) error {
+			_, _, err := tx.InOrder(ctx, x.eventIDs())
+			return err
 		}),
 		inTx("take undecided", func(ctx context.Context, tx store.Tx) ([]store.Undecided, error) {
 			return tx.TakeUndecided(ctx, x.eventIDs())

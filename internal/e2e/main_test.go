@@ -3,10 +3,13 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -30,6 +33,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// runMore has one test more run at once than there are processors, unless told
+// otherwise: most of the time these wait for leases to end and for processes.
+func runMore() error {
+	flag.Parse()
+	n := runtime.GOMAXPROCS(0)
+	if f := flag.Lookup("test.parallel"); f.Value.String() != strconv.Itoa(n) {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(n+1))
+}
+
 // runAll builds the program, starts PostgreSQL, runs the tests and clears up.
 func runAll(m *testing.M) (code int, err error) {
 	dir, err := openDir()
@@ -45,6 +59,9 @@ func runAll(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, shared.stop(context.Background())) }()
 	machine = startPace()
+	if err := runMore(); err != nil {
+		return 1, err
+	}
 	code = m.Run()
 	machine.stop()
 	stopChromium()

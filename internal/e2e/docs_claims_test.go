@@ -226,10 +226,7 @@ func (x *exampleRun) together() {
 func (x *exampleRun) meeting() {
 	x.t.Helper()
 	key := x.key("meeting")
-	reached, goOn := x.far.hold(key)
-	first := make(chan exampleEnd, 1)
-	go func() { first <- x.run(x.account.node.url, key) }()
-	x.await(reached)
+	goOn, first := x.runUntil(key, key)
 	x.wantRun("the second, in the middle of the first", key, later)
 	close(goOn)
 	if end := <-first; end.code != 0 {
@@ -314,10 +311,7 @@ func (x *exampleRun) answerInWords() {
 func (x *exampleRun) freedAtWork() {
 	x.t.Helper()
 	key := x.key("freed")
-	reached, goOn := x.far.hold(key)
-	first := make(chan exampleEnd, 1)
-	go func() { first <- x.run(x.account.node.url, key) }()
-	x.await(reached)
+	goOn, first := x.runUntil(key, key)
 	want[claimObject](x.t, x.account, http.StatusOK, http.MethodPost, "/claims/"+x.claim(key).ID+"/reclaim", `{"reason":"it hangs"}`)
 	close(goOn)
 	if end := <-first; end.code != 1 || !strings.Contains(end.errors, "eff_1") || !strings.Contains(end.errors, "409") && !strings.Contains(end.errors, "fence_stale") {
@@ -332,10 +326,7 @@ func (x *exampleRun) freedAtWork() {
 func (x *exampleRun) outpaced() {
 	x.t.Helper()
 	key := x.key("outpaced")
-	reached, goOn := x.far.hold("/orders/" + key)
-	first := make(chan exampleEnd, 1)
-	go func() { first <- x.run(x.account.node.url, key) }()
-	x.await(reached)
+	goOn, first := x.runUntil("/orders/"+key, key)
 	held := x.claim(key)
 	want[claimObject](x.t, x.account, http.StatusOK, http.MethodPost, "/claims/"+held.ID+"/reclaim", `{"reason":"it hangs"}`)
 	x.wantRun("the one that took over", key, 0)
@@ -365,8 +356,13 @@ func (x *exampleRun) inDoubt(answer int) {
 	}
 }
 
-func (x *exampleRun) await(reached <-chan struct{}) {
+// runUntil runs the program until it has come to a place of the far side, where it
+// is held until goOn is closed.
+func (x *exampleRun) runUntil(place, key string) (goOn chan<- struct{}, end <-chan exampleEnd) {
 	x.t.Helper()
+	reached, goOn := x.far.hold(place)
+	ended := make(chan exampleEnd, 1)
+	go func() { ended <- x.run(x.account.node.url, key) }()
 	ctx, cancel := context.WithTimeout(x.t.Context(), patience)
 	defer cancel()
 	select {
@@ -374,4 +370,5 @@ func (x *exampleRun) await(reached <-chan struct{}) {
 	case <-ctx.Done():
 		x.t.Fatal("the program never came to its work")
 	}
+	return goOn, ended
 }

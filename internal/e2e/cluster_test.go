@@ -112,6 +112,7 @@ func (c *cluster) launch(ctx context.Context, port int) (err error) {
 		Args: []string{
 			"-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(port),
 			"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+			"-c", "max_connections=300", // several tests have several nodes each
 		},
 		User:   c.user,
 		Output: log,

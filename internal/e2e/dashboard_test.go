@@ -226,7 +226,7 @@ func (w *visitor) pauseAndResume() {
 	w.done("Paused")
 	w.stripe()
 	w.open(w.home + "/events")
-	w.reload(`document.querySelectorAll('main tbody tr').length === 3`)
+	w.reload(`document.querySelectorAll('#events tbody tr').length === 3`)
 	w.open(w.endpoint)
 	w.press("Resume")
 	w.done("Resumed")

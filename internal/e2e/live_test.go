@@ -20,7 +20,7 @@ func TestListsAreLive(t *testing.T) {
 	b := newTab(t, n.url)
 	b.logIn("owner@example.com")
 	b.open(home(a) + "/events")
-	const rows = `document.querySelectorAll('main tbody tr').length`
+	const rows = `document.querySelectorAll('#events tbody tr').length`
 	if got := eval[int](b, rows); got != 1 {
 		t.Fatalf("the list has %d rows, want 1", got)
 	}

@@ -301,7 +301,7 @@ func (m *mix) die(ctx context.Context) error {
 func (m *mix) expire(ctx context.Context) error {
 	waitAbout(ctx, 700*time.Millisecond)
 	return m.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := tx.ExpireDay(ctx, m.clock.Now().UTC().Truncate(24*time.Hour))
+		_, _, err := tx.ExpireDay(ctx, m.clock.Now().UTC().Truncate(24*time.Hour))
 		return err
 	})
 }

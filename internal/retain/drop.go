@@ -48,8 +48,12 @@ func (s *Service) DropDays(ctx context.Context) error {
 		return err
 	}
 	for _, d := range days {
-		if err := s.expire(ctx, d); err != nil {
+		left, err := s.expire(ctx, d)
+		if err != nil {
 			return err
+		}
+		if left {
+			continue // somebody is changing what is open: the next round closes it
 		}
 		if err := s.Store.DropDay(ctx, d); err != nil {
 			return err
@@ -60,20 +64,22 @@ func (s *Service) DropDays(ctx context.Context) error {
 }
 
 // expire closes a day's deliveries, and tells of these and of the events that
-// nobody has decided.
-func (s *Service) expire(ctx context.Context, d time.Time) error {
-	return s.Store.InTx(ctx, func(tx store.Tx) error {
-		expired, err := tx.ExpireDay(ctx, d)
+// nobody has decided. It says whether some are left.
+func (s *Service) expire(ctx context.Context, d time.Time) (left bool, err error) {
+	err = s.Store.InTx(ctx, func(tx store.Tx) error {
+		var closed map[gateway.AccountID]store.Expired
+		closed, left, err = tx.ExpireDay(ctx, d)
 		if err != nil {
 			return err
 		}
-		for account, e := range expired {
+		for account, e := range closed {
 			if err := s.tellExpired(ctx, tx, account, d, e); err != nil {
 				return err
 			}
 		}
 		return s.tellOpen(ctx, tx, d, store.NoticeExpiry, "event.expire", "their retention is over")
 	})
+	return left, err
 }
 
 // tellExpired tells an account of deliveries that were closed: in the audit log,

@@ -44,6 +44,40 @@ func TestOldDaysGoAndWhatIsOpenIsTold(t *testing.T) {
 	}
 }
 
+// What somebody is changing is not waited for: all else is closed, and the day
+// stays until it is closed, too.
+func TestADayStaysWhileItChanges(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	busy, idle := b.delivery(t, retention+48*time.Hour, "sending"), b.delivery(t, retention+48*time.Hour, "pending")
+	tx, err := b.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // committed, if all is well
+	if _, err := tx.Exec(t.Context(), `UPDATE deliveries SET step = 1 WHERE id = $1`, busy); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DropDays(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.number(t, `SELECT count(*) FROM deliveries WHERE id = $1 AND status = 'expired' OR id = $2 AND status = 'sending'`, idle, busy); n != 2 {
+		t.Errorf("%d of 2 deliveries are as they should be", n)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DropDays(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.number(t, `SELECT count(*) FROM deliveries`); n != 0 {
+		t.Errorf("%d deliveries are left", n)
+	}
+	if n := b.number(t, `SELECT count(*) FROM audit_log WHERE action = 'delivery.expire' AND detail LIKE '1 open%'`); n != 2 {
+		t.Errorf("told %d times of one delivery, want twice", n)
+	}
+}
+
 // wantToldOfExpired fails unless one own event tells of what expired, beginning
 // so, and members are told the same.
 func (b bundle) wantToldOfExpired(t *testing.T, begins string) {

@@ -180,6 +180,7 @@ var accountTables = func() []accountTable {
 		accountTable{name: "claims", order: "id"},
 		accountTable{name: "rollups", order: "span, minute"},
 		accountTable{name: "usage", order: "hour"},
+		accountTable{name: "type_counts", order: "hour, type"},
 		accountTable{name: "reconciliation_rows", parent: "reconciliations", key: "reconciliation_id"},
 		accountTable{name: "reconciliation_missing", parent: "reconciliations", key: "reconciliation_id"},
 		accountTable{name: "reconciliation_faults", parent: "reconciliations", key: "reconciliation_id"},

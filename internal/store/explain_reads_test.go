@@ -149,7 +149,8 @@ func (x *explained) housekeeping() []call {
 			return tx.OverdueEvents(ctx, time.Second, 100)
 		}),
 		inTx("expire a day", func(ctx context.Context, tx store.Tx) (map[gateway.AccountID]store.Expired, error) {
-			return tx.ExpireDay(ctx, x.now.Truncate(24*time.Hour))
+			closed, _, err := tx.ExpireDay(ctx, x.now.Truncate(24*time.Hour))
+			return closed, err
 		}),
 		inTx("note what is open", func(ctx context.Context, tx store.Tx) ([]store.Notice, error) {
 			return tx.NoteOpen(ctx, x.now.Truncate(24*time.Hour).AddDate(0, 0, -2), store.NoticeWarning)

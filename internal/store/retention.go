@@ -44,13 +44,14 @@ type Expired struct {
 }
 
 // ExpireDay closes what is still open of a day's deliveries and returns how
-// many that were for each account.
+// many that were for each account, and whether some are left: those that
+// somebody is changing are passed over, so that nobody who sends waits for this,
+// nor in a circle.
 //
 // The promise: nothing that is open vanishes unseen. Only open rows change, so
-// doing it again changes nothing. They are locked in the order of their ids, as
-// everybody does who changes several: nobody who sends waits for this in a
-// circle.
-func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID]Expired, error) {
+// doing it again changes nothing, and a day of which some are left stays.
+func (t Tx) ExpireDay(ctx context.Context, day time.Time) (closed map[gateway.AccountID]Expired, left bool, err error) {
+	low, high := gateway.FirstIDAt[gateway.DeliveryID](day), gateway.FirstIDAt[gateway.DeliveryID](day.AddDate(0, 0, 1))
 	rows, err := t.tx.Query(ctx, `
 		WITH open AS (
 			SELECT id
@@ -58,8 +59,7 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 			WHERE id >= $1
 			  AND id < $2
 			  AND (status = 'pending' OR status = 'sending')
-			ORDER BY id
-			FOR UPDATE
+			FOR UPDATE SKIP LOCKED
 		)
 		UPDATE deliveries d
 		SET status = 'expired',
@@ -76,31 +76,46 @@ func (t Tx) ExpireDay(ctx context.Context, day time.Time) (map[gateway.AccountID
 			WHERE e.id = d.event_id
 			  AND e.id >= $1
 			  AND e.id < $2), false)`,
-		gateway.FirstIDAt[gateway.DeliveryID](day), gateway.FirstIDAt[gateway.DeliveryID](day.AddDate(0, 0, 1)), gateway.OwnTypePrefix)
+		low, high, gateway.OwnTypePrefix)
 	if err != nil {
-		return nil, wrap("close what is open", err)
+		return nil, false, wrap("close what is open", err)
 	}
-	expired := map[gateway.AccountID]Expired{}
+	closed, claims, err := collectExpired(rows)
+	if err != nil {
+		return nil, false, wrap("close what is open", err)
+	}
+	err = t.tx.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT
+			FROM deliveries
+			WHERE id >= $1
+			  AND id < $2
+			  AND (status = 'pending' OR status = 'sending'))`, low, high).Scan(&left)
+	if err != nil {
+		return nil, false, wrap("look what is left open", err)
+	}
+	return closed, left, t.passTurnsOf(ctx, claims)
+}
+
+// collectExpired adds up what was closed, and names the claims of it.
+func collectExpired(rows pgx.Rows) (closed map[gateway.AccountID]Expired, claims []gateway.ClaimID, err error) {
+	closed = map[gateway.AccountID]Expired{}
 	var account gateway.AccountID
 	var own bool
 	var claim *gateway.ClaimID
-	var claims []gateway.ClaimID
 	_, err = pgx.ForEachRow(rows, []any{&account, &claim, &own}, func() error {
 		if claim != nil {
 			claims = append(claims, *claim)
 		}
-		e := expired[account]
+		e := closed[account]
 		e.Deliveries++
 		if own {
 			e.Own++
 		}
-		expired[account] = e
+		closed[account] = e
 		return nil
 	})
-	if err != nil {
-		return nil, wrap("close what is open", err)
-	}
-	return expired, t.passTurnsOf(ctx, claims)
+	return closed, claims, err
 }
 
 // NoticeKind says what an account is told of a day.

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// batchRows is how many events are read at once where each is looked at.
-	batchRows = 500
+	// firstRows and batchRows are how many events are read at once where each is
+	// looked at: few where that may be enough, and then more and more.
+	firstRows, batchRows = 100, 500
 	// chunkRows and chunkBytes bound what is looked at between two looks at the
 	// time: the bodies that are in memory at once.
 	chunkRows  = 100
@@ -61,8 +62,10 @@ type walk struct {
 
 	page store.Page[gateway.EventID]
 	// rows and ends bound how far it goes; zero does not.
-	rows   int
-	ends   time.Time
+	rows int
+	ends time.Time
+	// batch is how many events were read at once last.
+	batch  int
 	looked int
 	// over tells that there are no more.
 	over bool
@@ -117,7 +120,8 @@ func (w *walk) spent() bool {
 func (w *walk) step(ctx context.Context, most int) ([]gateway.Event, error) {
 	w.page.Limit = most
 	if w.sifts() {
-		w.page.Limit = batchRows
+		w.batch = min(max(firstRows, 2*w.batch), batchRows)
+		w.page.Limit = w.batch
 	}
 	events, next, err := w.merged(ctx)
 	if err != nil {

@@ -68,7 +68,8 @@ func (s *Service) window(q Query, shortest time.Duration) store.Window {
 // without counting them all: from what is counted when they are decided, or of
 // few of them from an index. nil is not known.
 func (s *Service) Histogram(ctx context.Context, account gateway.AccountID, q Query) (*Histogram, error) {
-	if q.empty() || s.isGone(q) || !q.Search.IsZero() || len(q.Progress) > 0 {
+	// Of one key there are few events, which need no picture.
+	if q.empty() || s.isGone(q) || !q.Search.IsZero() || len(q.Progress) > 0 || q.Key != nil {
 		return nil, nil //nolint:nilnil // the document says what it means
 	}
 	if q.Endpoint != nil {
@@ -89,7 +90,7 @@ func (s *Service) isGone(q Query) bool {
 // meter is what counts the events of a query by the hour; nil where nothing does.
 func (s *Service) meter(q Query) func(context.Context, gateway.AccountID, store.Window) ([]store.Received, error) {
 	switch {
-	case q.Subject != "" || q.Key != nil || len(q.Statuses) > 0 || q.Source != nil && q.Type != "":
+	case q.Subject != "" || len(q.Statuses) > 0 || q.Source != nil && q.Type != "":
 		return nil
 	case q.Source != nil:
 		return func(ctx context.Context, account gateway.AccountID, w store.Window) ([]store.Received, error) {
@@ -117,7 +118,7 @@ func meterBins(ctx context.Context, account gateway.AccountID, w store.Window, r
 
 // attempts are those to the endpoint of a query that asks for nothing else.
 func (s *Service) attempts(ctx context.Context, account gateway.AccountID, q Query) (*Histogram, error) {
-	if q.Type != "" || q.Source != nil || q.Subject != "" || q.Key != nil || len(q.Statuses) > 0 {
+	if q.Type != "" || q.Source != nil || q.Subject != "" || len(q.Statuses) > 0 {
 		return nil, nil //nolint:nilnil // not known
 	}
 	w := s.window(q, time.Minute)
@@ -175,7 +176,7 @@ func laterOf(a, b time.Time) time.Time {
 // in the order of time.
 func (q Query) byOneIndex() bool {
 	n := 0
-	for _, asked := range []bool{q.Type != "", q.Source != nil, q.Subject != "", q.Key != nil, len(q.Statuses) > 0} {
+	for _, asked := range []bool{q.Type != "", q.Source != nil, q.Subject != "", len(q.Statuses) > 0} {
 		if asked {
 			n++
 		}

@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // table is rows for one table.
@@ -18,19 +17,19 @@ type table struct {
 
 // copyAll writes tables one behind the other: a row comes after what it
 // refers to.
-func copyAll(ctx context.Context, pool *pgxpool.Pool, tables []table) error {
+func copyAll(ctx context.Context, conn *pgx.Conn, tables []table) error {
 	for _, t := range tables {
-		if err := copyTable(ctx, pool, t); err != nil {
+		if err := copyTable(ctx, conn, t); err != nil {
 			return fmt.Errorf("fill %s: %w", t.name, err)
 		}
 	}
 	return nil
 }
 
-func copyTable(ctx context.Context, pool *pgxpool.Pool, t table) error {
+func copyTable(ctx context.Context, conn *pgx.Conn, t table) error {
 	next, stop := iter.Pull(t.rows)
 	defer stop()
-	_, err := pool.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
+	_, err := conn.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
 		row, ok := next()
 		if !ok {
 			return nil, nil

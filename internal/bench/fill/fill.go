@@ -20,6 +20,9 @@ const (
 	chunk = 50_000
 	// day is the span of a partition.
 	day = 24 * time.Hour
+	// bulkFrom is how many events are worth building the indexes behind them: one
+	// by one they cost several times the rows.
+	bulkFrom = 200_000
 )
 
 // Options say how much history, and of what shape. Every count must be at
@@ -52,19 +55,36 @@ type Account struct {
 // returns the accounts. The pool must be one that store.Connect opened.
 func Fill(ctx context.Context, pool *pgxpool.Pool, o Options) ([]Account, error) {
 	h := newHistory(o)
-	_, err := pool.Exec(ctx, `SELECT make_partitions($1::date, $2::date)`, h.since, o.Until)
+	pooled, err := pool.Acquire(ctx)
 	if err != nil {
+		return nil, fmt.Errorf("connect to fill: %w", err)
+	}
+	defer pooled.Release()
+	conn := pooled.Conn()
+	if _, err := conn.Exec(ctx, `SELECT make_partitions($1::date, $2::date)`, h.since, o.Until); err != nil {
 		return nil, fmt.Errorf("make partitions: %w", err)
 	}
-	if err := copyAll(ctx, pool, h.owners()); err != nil {
+	if err := copyAll(ctx, conn, h.owners()); err != nil {
 		return nil, err
 	}
-	for first := 0; first < o.Events; first += chunk {
-		if err := copyAll(ctx, pool, h.tables(first, min(first+chunk, o.Events))); err != nil {
-			return nil, err
+	fill := func() error { return h.fill(ctx, conn) }
+	if o.Events >= bulkFrom {
+		fill = func() error { return withoutIndexes(ctx, conn, func() error { return h.fill(ctx, conn) }) }
+	}
+	if err := fill(); err != nil {
+		return nil, err
+	}
+	return h.accounts, copyAll(ctx, conn, h.numbers())
+}
+
+// fill copies the events with all that became of them, part by part.
+func (h *history) fill(ctx context.Context, conn *pgx.Conn) error {
+	for first := 0; first < h.Events; first += chunk {
+		if err := copyAll(ctx, conn, h.tables(first, min(first+chunk, h.Events))); err != nil {
+			return err
 		}
 	}
-	return h.accounts, copyAll(ctx, pool, h.numbers())
+	return nil
 }
 
 // Settle does what autovacuum would have done by then: days without a row are

@@ -125,3 +125,42 @@ func TestSeedDecidesTheHistory(t *testing.T) {
 		t.Error("another seed made the same history")
 	}
 }
+
+// A large history has the indexes that a small one has, and the same plans.
+func TestIndexesAreBuiltAgain(t *testing.T) {
+	t.Parallel()
+	pool := connect(t)
+	const indexes = `
+		SELECT indrelid::regclass::text || regexp_replace(pg_get_indexdef(indexrelid), '^CREATE (UNIQUE )?INDEX \S+', ''), indisvalid::text
+		FROM pg_index
+		WHERE indrelid::regclass::text ~ '^(events|event_bodies|requests|deliveries|attempts|event_keys)'
+		ORDER BY 1, 2`
+	listed := func() (all [][2]string) {
+		rows, err := pool.Query(t.Context(), indexes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (i [2]string, err error) { return i, row.Scan(&i[0], &i[1]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	want := listed()
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanwhile := 0
+	err = fill.WithoutIndexes(t.Context(), conn.Conn(), func() error {
+		meanwhile = len(listed())
+		return nil
+	})
+	conn.Release()
+	if err != nil || meanwhile == 0 || meanwhile >= len(want) {
+		t.Errorf("%d indexes while it is filled, of %d: %v", meanwhile, len(want), err)
+	}
+	if diff := cmp.Diff(want, listed()); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}

@@ -9,8 +9,8 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-// history makes the nth event, always the same one, so that each table can be
-// written by a pass of its own and nothing is kept in memory.
+// history makes the nth event, always the same one: a part of them is in memory at
+// once, and written to one table after the other.
 type history struct {
 	Options
 	since    time.Time

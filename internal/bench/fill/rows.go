@@ -13,23 +13,27 @@ var requestHeaders = []byte("Content-Type: application/json\r\nUser-Agent: fill\
 
 // tables are the rows of the events from first to before last.
 func (h *history) tables(first, last int) []table {
+	events := make([]event, last-first)
+	for i := range events {
+		events[i] = h.event(first + i)
+	}
 	return []table{
-		{"event_keys", []string{"account_id", "source_id", "key_hash", "event_id", "body_hash", "seen_at"}, h.each(first, last, h.keyRow)},
+		{"event_keys", []string{"account_id", "source_id", "key_hash", "event_id", "body_hash", "seen_at"}, each(events, h.keyRow)},
 		{"events", []string{
 			"id", "account_id", "source_id", "type", "subject", "key", "status", "decide_after", "body_size",
-		}, h.each(first, last, h.eventRow)},
-		{"event_bodies", []string{"id", "account_id", "method", "path", "query", "headers", "body"}, h.each(first, last, h.bodyRow)},
+		}, each(events, h.eventRow)},
+		{"event_bodies", []string{"id", "account_id", "method", "path", "query", "headers", "body"}, each(events, h.bodyRow)},
 		{"deliveries", []string{
 			"id", "account_id", "event_id", "endpoint_id", "status", "priority", "attempts", "step",
 			"next_attempt_at", "last_outcome", "last_error_kind", "last_status_code", "created_at", "closed_at",
-		}, h.each(first, last, h.deliveryRows)},
+		}, each(events, h.deliveryRows)},
 		{"attempts", []string{
 			"delivery_id", "n", "account_id", "endpoint_id", "event_id", "trigger", "fence",
 			"started_at", "duration_us", "first_byte_us", "outcome", "error_kind", "status_code", "request_headers", "response_body",
-		}, h.each(first, last, h.attemptRows)},
+		}, each(events, h.attemptRows)},
 		{"requests", []string{
 			"id", "account_id", "source_id", "cause", "event_id", "method", "path", "query", "headers", "body", "body_size",
-		}, h.each(first, last, h.requestRow)},
+		}, each(events, h.requestRow)},
 	}
 }
 
@@ -40,10 +44,10 @@ const bodyEnd = `"}`
 type yield = func([]any) bool
 
 // each makes the rows of one table, event by event.
-func (h *history) each(first, last int, rows func(e *event, put yield) bool) iter.Seq[[]any] {
+func each(events []event, rows func(e *event, put yield) bool) iter.Seq[[]any] {
 	return func(put func([]any) bool) {
-		for n := first; n < last; n++ {
-			if e := h.event(n); !rows(&e, put) {
+		for i := range events {
+			if !rows(&events[i], put) {
 				return
 			}
 		}

@@ -85,26 +85,71 @@ func pathsOf(ctx context.Context, pool *pgxpool.Pool, a fill.Account, email stri
 	if err != nil {
 		return nil, fmt.Errorf("become a member: %w", err)
 	}
-	var event gateway.EventID
-	var delivery gateway.DeliveryID
-	err = pool.QueryRow(ctx, `
-		SELECT event_id, id
-		FROM deliveries
-		WHERE account_id = $1
-		ORDER BY id DESC
-		LIMIT 1`, a.ID).Scan(&event, &delivery)
+	seen, err := sampleOf(ctx, pool, a.ID)
 	if err != nil {
-		return nil, fmt.Errorf("find an event: %w", err)
+		return nil, err
 	}
+	return lists(a, seen), nil
+}
+
+// sample is an event of the middle of the history, with one of its deliveries.
+type sample struct {
+	event    gateway.EventID
+	delivery gateway.DeliveryID
+	subject  string
+	key      []byte
+}
+
+func sampleOf(ctx context.Context, pool *pgxpool.Pool, account gateway.AccountID) (seen sample, err error) {
+	var days int
+	if err := pool.QueryRow(ctx, `SELECT greatest(count(DISTINCT hour::date), 1) FROM usage WHERE account_id = $1`, account).Scan(&days); err != nil {
+		return seen, fmt.Errorf("count the days: %w", err)
+	}
+	middle := gateway.FirstIDAt[gateway.DeliveryID](time.Now().Add(-time.Duration(days) * 12 * time.Hour))
+	err = pool.QueryRow(ctx, `
+		SELECT d.event_id, d.id, e.subject, e.key
+		FROM deliveries d
+		JOIN events e
+		  ON e.id = d.event_id
+		WHERE d.account_id = $1
+		  AND d.id < $2
+		  AND d.status = 'delivered'
+		ORDER BY d.id DESC
+		LIMIT 1`, account, middle).Scan(&seen.event, &seen.delivery, &seen.subject, &seen.key)
+	if err != nil {
+		return seen, fmt.Errorf("find an event: %w", err)
+	}
+	return seen, nil
+}
+
+// lists are every list page by each of its filters, and the pages beside them.
+func lists(a fill.Account, seen sample) (paths []string) {
 	home := "/a/" + a.ID.String()
-	source, endpoint := home+"/sources/"+a.Sources[1].String(), home+"/endpoints/"+a.Endpoints[0].String()
-	return []string{
-		home, home + "?range=30d",
-		home + "/events", home + "/events?range=all&status=rule_error", home + "/events?range=all&type=nothing.such", home + "/events/" + event.String(),
-		home + "/deliveries", home + "/deliveries?outcome=rejected", home + "/deliveries/" + delivery.String(),
-		home + "/endpoints", endpoint, endpoint + "?range=30d", endpoint + "/edit",
-		home + "/sources", source, home + "/sources/new",
-		home + "/failures", home + "/failures?group=none&since=7d", home + "/failures?state=retrying", home + "/settings", home + "/settings/keys",
-		"/accounts", "/me/security", "/instance/accounts", "/instance/mail",
-	}, nil
+	source, endpoint := a.Sources[1].String(), a.Endpoints[0].String()
+	event, delivery := seen.event.String(), seen.delivery.String()
+	add := func(under string, queries ...string) {
+		for _, q := range queries {
+			paths = append(paths, home+under+q)
+		}
+	}
+	add("", "", "?range=1h", "?range=7d", "?range=30d")
+	add("/events", "", "?range=1h", "?range=7d", "?range=all", "?after="+event+"&range=all",
+		"?type=order.paid", "?range=all&type="+url.QueryEscape(fill.RareType), "?range=all&type=nothing.such", "?source="+source, "?source="+source+"&type=order.paid",
+		"?endpoint="+endpoint, "?endpoint="+endpoint+"&status=failed&range=7d", "?endpoint="+endpoint+"&type=order.paid", "?after="+event+"&endpoint="+endpoint+"&range=all",
+		"?status=failed&range=all", "?status=retrying&range=all", "?status=pending&range=all", "?status=delivered&range=all", "?status=failed&status=retrying&type=order.paid&range=all",
+		"?range=all&status=rule_error", "?range=all&status=no_endpoints&status=unresolved", "?range=all&status=held",
+		"?subject="+url.QueryEscape(seen.subject), "?key="+url.QueryEscape(string(seen.key)), "?q="+url.QueryEscape(seen.subject), "?q="+url.QueryEscape(string(seen.key)), "?q="+event, "?q=order.paid")
+	// These look into bodies, for as long as a search may.
+	add("/events", "?q="+url.QueryEscape("$.n = 17"), "?q="+url.QueryEscape("$.no.such = 1"), "?q=nothing.such")
+	add("/events/"+event, "", "/redeliver")
+	add("/deliveries", "", "?outcome=rejected", "?status=failed&range=all", "?status=pending&range=all", "?status=held&range=all", "?endpoint="+endpoint, "?after="+delivery+"&range=all", "/"+delivery)
+	add("/attempts", "", "?outcome=rejected", "?endpoint="+endpoint, "?outcome=unknown&range=all")
+	add("/failures", "", "?group=cause", "?group=none&since=7d", "?state=retrying")
+	add("/endpoints", "", "/"+endpoint, "/"+endpoint+"?range=30d", "/"+endpoint+"/edit")
+	add("/sources", "", "/"+source, "/new")
+	add("/event-types", "")
+	for _, under := range []string{"/facts", "/claims", "/reconcile", "/operations", "/usage", "/settings", "/settings/keys", "/settings/alerts"} {
+		add(under, "")
+	}
+	return append(paths, "/accounts", "/me/security", "/instance/accounts", "/instance/mail", "/instance/lanes")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -21,11 +22,14 @@ func report(ctx context.Context, b *browser, paths []string, runs int, out io.Wr
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", path,
+		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", ids.ReplaceAllString(path, "${1}_…"),
 			bench.Millis(took[0]), bench.Millis(took[len(took)/2]), bench.Millis(took[len(took)*95/100]), bench.Millis(took[len(took)-1]), float64(size)/1000)
 	}
 	return table.Flush()
 }
+
+// ids are what a table of pages is too narrow for.
+var ids = regexp.MustCompile(`\b([a-z]+)_[0-9a-z]{26}\b`)
 
 // warmUps are runs that do not count: each connection of the server makes its
 // plans once.

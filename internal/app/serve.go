@@ -199,7 +199,7 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
 		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate, Explore: v.explore, Claims: v.claims, Reconcile: v.reconcile,
 		Endpoints: v.endpoints, Sources: v.sources, EventTypes: v.eventTypes, Notify: v.notify,
-		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention,
+		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention, Settings: o.Config.Settings(),
 		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
 	}, err
 }

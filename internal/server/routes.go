@@ -69,6 +69,8 @@ func (s *Server) addPages() error {
 		BaseURL:    s.deps.BaseURL,
 		MailOut:    s.deps.MailOut,
 		Retention:  s.deps.Retention,
+		Settings:   s.deps.Settings,
+		Version:    s.deps.Version,
 		Kit:        s.deps.Kit,
 		Jobs:       s.deps.Jobs,
 		Stopping:   s.stopping,

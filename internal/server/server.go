@@ -18,6 +18,7 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/claim"
+	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
@@ -55,6 +56,8 @@ type Deps struct {
 	MailOut bool
 	// Retention is how long events are kept.
 	Retention time.Duration
+	// Settings are what the process runs with, for the instance's owner.
+	Settings []config.Setting
 	// Kit adds the page of all components, for who works on them.
 	Kit bool
 

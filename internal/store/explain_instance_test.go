@@ -14,5 +14,6 @@ func (x *explained) instanceReads() []call {
 		only("count lanes", x.CountLanes),
 		only("nodes", x.Nodes),
 		only("count jobs", x.JobCounts),
+		only("storage", x.Storage),
 	}
 }

@@ -4,7 +4,7 @@
 export const drawings = `
 activity arrow-down-right arrow-down-to-line arrow-left arrow-right arrow-up-right at-sign ban bell book-open bookmark braces building-2
 calendar check chevron-down chevron-left chevron-right chevrons-up-down circle-alert circle-check circle-dashed
-circle-help circle-play circle-x clock code copy download ellipsis external-link eye eye-off file-text filter fingerprint gauge
+circle-help circle-play circle-x clock code copy database download ellipsis external-link eye eye-off file-text filter fingerprint gauge
 git-compare globe hash history hourglass inbox info key-round keyboard layers layout-dashboard link list lock lock-keyhole
 lock-open log-in log-out mail menu minus monitor moon pause pencil phone play plus power radio refresh-cw rotate-ccw
 rotate-cw scroll-text search send server settings sliders-horizontal shield-alert shield-check shield-x sun tag terminal trash-2

@@ -96,7 +96,9 @@ const (
 	SectionSettings   = "settings"
 	SectionAccounts   = "instance-accounts"
 	SectionLanes      = "instance-lanes"
+	SectionStorage    = "instance-storage"
 	SectionMail       = "instance-mail"
+	SectionInstance   = "instance-settings"
 )
 
 // entry is a line of the navigation.
@@ -145,7 +147,9 @@ func (f Frame) navigation() []group {
 		groups = append(groups, group{"Instance", []entry{
 			{SectionAccounts, "Accounts", "building-2", "/instance/accounts", ""},
 			{SectionLanes, "Lanes and jobs", "gauge", "/instance/lanes", ""},
+			{SectionStorage, "Storage", "database", "/instance/storage", ""},
 			{SectionMail, "Mail", "mail", "/instance/mail", ""},
+			{SectionInstance, "Limits", "sliders-horizontal", "/instance/settings", ""},
 		}})
 	}
 	return groups

@@ -63,18 +63,26 @@ const daysBetweenMarks = 7
 
 // marks are some days, evenly spread.
 func (v Usage) marks() []string {
-	n := len(v.Days)
+	days := make([]time.Time, len(v.Days))
+	for i, d := range v.Days {
+		days[i] = d.Day
+	}
+	return dayMarks(days)
+}
+
+// dayMarks are texts for some of the days, evenly spread.
+func dayMarks(days []time.Time) []string {
+	n := len(days)
 	if n == 0 {
 		return nil
 	}
 	parts := max(1, n/daysBetweenMarks)
 	marks := make([]string, 0, parts+1)
 	for i := range parts + 1 {
-		day := v.Days[i*(n-1)/parts].Day
 		if len(marks) > 0 && n == 1 {
 			break
 		}
-		marks = append(marks, dayText(day))
+		marks = append(marks, dayText(days[i*(n-1)/parts]))
 	}
 	return marks
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/claim"
+	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/endpoint"
@@ -52,6 +53,10 @@ type Options struct {
 	MailOut bool
 	// Retention is how long events are kept.
 	Retention time.Duration
+	// Settings are what the process runs with.
+	Settings []config.Setting
+	// Version is the product's.
+	Version string
 	// Kit adds the page of all components, for who works on them.
 	Kit bool
 	// Jobs is the queue's own console, served under /instance/jobs; nil for

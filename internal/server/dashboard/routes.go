@@ -258,6 +258,8 @@ func addInstanceRoutes(r router) {
 	r.instance(get, "/lanes", showLanes)
 	r.instance(post, "/lanes/:endpoint/wake", wakeLane)
 	addConsoleRoutes(r)
+	r.instance(get, "/storage", showStorage)
+	r.instance(get, "/settings", showInstanceSettings)
 	r.instance(get, "/mail", listMails)
 	r.instance(get, "/mail/:mail", showMail)
 	r.instance(post, "/mail/:mail/retry", retryMail)

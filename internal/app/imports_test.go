@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 	"internal/egress":    {"internal/gateway"},
 	"internal/job":       {"internal/gateway"},
 	"internal/farside":   nil,
+	"internal/listener":  {"internal/client", "internal/egress", "internal/gateway"},
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
 	"internal/schema":    nil,
@@ -91,7 +92,7 @@ var rooms = map[string][]string{
 		"internal/embedded", "internal/migrate", "internal/server", "internal/server/api", "internal/server/dashboard",
 		"internal/server/ingest", "internal/store", "internal/worker",
 	}),
-	"cmd": {"internal/app", "internal/client", "internal/config", "internal/receiver"},
+	"cmd": {"internal/app", "internal/client", "internal/config", "internal/listener", "internal/receiver"},
 
 	"internal/pgtest": slices.Concat(leaves, []string{"internal/embedded", "internal/migrate", "internal/store", "migrations"}),
 	// What measures may use what tests use; nothing of ours imports it.

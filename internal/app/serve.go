@@ -144,7 +144,7 @@ func (v *services) start(ctx context.Context, o ServeOptions) *running {
 	r.tasks = background(base, func(ctx context.Context) {
 		var all sync.WaitGroup
 		all.Go(func() { runTasks(ctx, o.Log, v.tasks(o.Roles)) })
-		all.Go(func() { v.store.ListenSources(ctx, v.forget) })
+		all.Go(func() { v.followNotices(ctx) })
 		all.Wait()
 	})
 	r.leave = func(ctx context.Context) error { return v.store.LeaveNode(ctx, v.node.Name) }

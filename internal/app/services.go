@@ -114,6 +114,11 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	return v, nil
 }
 
+// followNotices acts on what other nodes tell, until ctx ends.
+func (v *services) followNotices(ctx context.Context) {
+	v.store.FollowNotices(ctx, store.Notices{Sources: v.forget, Relays: v.deliver.HearRelays})
+}
+
 // forget drops what is remembered of sources and types, which may have changed.
 func (v *services) forget() {
 	v.accept.ForgetSources()

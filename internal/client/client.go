@@ -47,10 +47,9 @@ func FromEnviron(environ []string) (*Client, error) {
 }
 
 // newHTTPClient follows no redirect: following one would turn a POST into a
-// GET, or hand the key to another host.
+// GET, or hand the key to another host. Each call has a time limit of its own.
 func newHTTPClient() *http.Client {
 	return &http.Client{
-		Timeout:       requestTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

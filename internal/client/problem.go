@@ -120,7 +120,11 @@ func (p *Problem) Hint() string {
 	case p.Code == "idempotency_key_reused":
 		return "The key stands for another event already: use a new --key, or send exactly what was sent with it first."
 	case p.Code == "scope_missing":
-		return "Use an API key that has the scope publish."
+		return "Use an API key that has the scope: publish to send, manage to listen."
+	case p.Code == "listener_connected":
+		return "Stop the other one, or choose an endpoint of your own with --endpoint."
+	case p.Code == "endpoint_has_address":
+		return "The endpoint of this uid is sent to at its URL: choose another with --endpoint."
 	case p.Code == "storage_full":
 		return "Nothing was stored: delete payloads, wait until old ones are past their retention, or have ROWLOCK_ACCOUNT_STORED_BYTES raised."
 	case p.Code == "type_reserved":

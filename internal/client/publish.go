@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -50,7 +51,9 @@ func (c *Client) Publish(ctx context.Context, event Event) (Accepted, error) {
 	if err != nil {
 		return Accepted{}, err
 	}
-	answer, err := c.post(ctx, "/api/v1/events", body)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	answer, err := c.call(ctx, http.MethodPost, "/api/v1/events", body, maxAnswer)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -82,10 +85,13 @@ func (e Event) body() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// post sends a JSON body and returns that of a 2xx answer.
-func (c *Client) post(ctx context.Context, path string, body []byte) ([]byte, error) {
+// call sends a JSON body and returns that of a 2xx answer, which is no longer than
+// most. The context bounds it.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, most int64) ([]byte, error) {
+	path, query, _ := strings.Cut(path, "?")
 	target := c.server.JoinPath(path)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
+	target.RawQuery = query
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
@@ -96,7 +102,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte) ([]byte, er
 		return nil, &CallError{Server: c.server.String(), Cause: bare(err)}
 	}
 	defer resp.Body.Close() //nolint:errcheck // only read from
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	if err != nil {
 		return nil, &CallError{Server: c.server.String(), Cause: err}
 	}

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/job"
@@ -13,6 +14,9 @@ const (
 	AlarmEvery = time.Second
 	// RepairEvery is how often lanes without an alarm are looked for.
 	RepairEvery = 30 * time.Second
+	// forgetRelays is how old a relay must be to be forgotten that nobody waits for:
+	// far older than any gets.
+	forgetRelays = time.Hour
 	// alarmLimit bounds one look; what is left rings a second later, or at once
 	// on another node.
 	alarmLimit = 2000
@@ -35,13 +39,14 @@ func (s *Service) RingAlarms(ctx context.Context) (int, error) {
 }
 
 // RepairLanes gives an alarm to lanes that have open deliveries and neither
-// lease nor alarm, and returns how many there were.
+// lease nor alarm, and returns how many there were. It forgets relays that nobody
+// waits for.
 func (s *Service) RepairLanes(ctx context.Context) (int64, error) {
 	repaired, err := s.Store.RepairLanes(ctx)
 	if err == nil && repaired > 0 {
 		s.Log.Info("lanes without an alarm repaired", "lanes", repaired)
 	}
-	return repaired, err
+	return repaired, errors.Join(err, s.Store.PruneRelays(ctx, forgetRelays))
 }
 
 // wakeAt wakes a lane at a time that is near. It is an accelerator: the alarm

@@ -44,6 +44,7 @@ type Service struct {
 	Options
 
 	slots *slots
+	ears  ears
 
 	// turns is how far claims were looked over, one look at a time.
 	turnsMu sync.Mutex

@@ -92,7 +92,7 @@ func (d *drain) once(ctx context.Context) (again bool, err error) {
 		s.slots.release(d.ref.AccountID, false, 1)
 		return true, s.Store.AbandonLane(ctx, lane)
 	}
-	h := newHold(d, lane)
+	h := newHold(d, lane) //nolint:contextcheck // what a hold waits for outlives the stop that ends ctx
 	again, err = h.run(ctx)
 	d.slow = h.lane.Flow.TimingOut
 	if again && err == nil && h.fruitless {

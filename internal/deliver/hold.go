@@ -48,6 +48,8 @@ type hold struct {
 	// starved: there was room for a send, and no slot.
 	starved bool
 	results chan *sent
+	// relays are the attempts that listeners make.
+	relays *relays
 	// unrecorded are results that no transaction has stored yet.
 	unrecorded []*sent
 	// mayHaveMore tells that the last take was not the end of what is due.
@@ -79,12 +81,14 @@ type hold struct {
 func newHold(d *drain, lane store.Lane) *hold {
 	s := d.service
 	ctx, cancel := context.WithCancel(s.abort)
-	return &hold{
+	h := &hold{
 		service: s, drain: d, lane: lane, since: s.Clock.Now(), slow: d.slow,
 		spare: 1, mayHaveMore: true, fruitless: true,
 		results: make(chan *sent, s.Workers),
 		sendCtx: ctx, stopSends: cancel,
 	}
+	h.relays = s.newRelays(ctx, s.stop.Done(), lane, h.results)
+	return h
 }
 
 // run is the life of a hold. again tells that the lane has more to do.

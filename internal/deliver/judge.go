@@ -25,7 +25,7 @@ func healthOf(results []*sent, changed map[gateway.AttemptID]bool) health {
 	h := health{onlyOwn: true}
 	for _, r := range results {
 		switch {
-		case r.NoAttempt || !changed[r.Attempt.ID()]:
+		case r.NoAttempt || !changed[r.Attempt.ID()] || r.Attempt.Outcome == gateway.OutcomeUnknown:
 		case r.Attempt.Outcome == gateway.OutcomeSucceeded:
 			h.succeeded, h.failedAfter = true, false
 		default:

@@ -31,6 +31,9 @@ func (h *hold) record(ctx context.Context, tx store.Tx, failures int) error {
 	if err := h.endClaims(ctx, tx); err != nil {
 		return err
 	}
+	if err := h.endRelays(ctx, tx); err != nil {
+		return err
+	}
 	var tally store.Stats
 	for i := range results {
 		r := &results[i]

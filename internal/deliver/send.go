@@ -30,18 +30,29 @@ type sent struct {
 	claim *store.WonClaim
 	// cancelled: we stopped it ourselves, which is no result.
 	cancelled bool
+	// relayed: a listener made the attempt, which holds no slot.
+	relayed bool
 	// slow is how its slot was counted.
 	slow bool
 }
 
-// holdsClaim tells whether a claim has to be ended with it.
-func (r *sent) holdsClaim() bool { return r.claim != nil && !r.claim.Overridden }
+// holdsClaim tells whether a claim has to be ended with it. One of which nobody
+// knows how it went stays in doubt.
+func (r *sent) holdsClaim() bool {
+	return r.claim != nil && !r.claim.Overridden && r.Attempt.Outcome != gateway.OutcomeUnknown
+}
 
-// start sends what was taken, each in a goroutine that reports to the hold.
+// start sends what was taken, each in a goroutine that reports to the hold. What
+// a listener sends needs no slot of this node.
 func (h *hold) start(taken []store.Taken) {
 	h.spare -= len(taken)
 	h.inFlight += len(taken)
 	for _, t := range taken {
+		if t.Relayed {
+			h.service.slots.release(h.lane.AccountID, h.slow, 1)
+			h.relays.await(h.target, t)
+			continue
+		}
 		lane, target, slow := h.lane, h.target, h.slow
 		h.service.all.Go(func() {
 			r := h.service.send(h.sendCtx, lane, target, t)
@@ -67,15 +78,19 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body, claim: t.Claim, timeout: timeout,
 	})
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = lane.AccountID, lane.EndpointID, t.Trigger
+	r.Result = s.conclude(target, t, attempt, answer)
+	r.answer, r.cancelled = answer, cancelled
+	return r
+}
+
+// conclude tells what becomes of a delivery after an attempt.
+func (s *Service) conclude(target store.Target, t store.Taken, attempt gateway.Attempt, answer gateway.Answer) store.Result {
 	policy := gateway.RetryPolicy{Schedule: s.schedule(target), StopOn: target.StopOn}
-	now := s.Clock.Now()
-	status, next := policy.Next(answer, t.Step, now, rand.Float64()) //nolint:gosec // spreads load, guards nothing
+	status, next := policy.Next(answer, t.Step, s.Clock.Now(), rand.Float64()) //nolint:gosec // spreads load, guards nothing
 	if status == gateway.DeliveryPending && t.N >= gateway.MaxAttempts {
 		status, next = gateway.DeliveryFailed, time.Time{}
 	}
-	r.Result = store.Result{Attempt: attempt, Status: status, NextAttemptAt: next}
-	r.answer, r.cancelled = answer, cancelled
-	return r
+	return store.Result{Attempt: attempt, Status: status, NextAttemptAt: next}
 }
 
 // notSent is the result of what was taken and not sent.

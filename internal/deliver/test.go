@@ -20,7 +20,8 @@ type testData struct {
 
 // Test sends an event to one endpoint, once and now, whatever its state, and
 // returns the attempt. The event is a real one that is shown among the others;
-// nobody else gets it. An empty type is gateway.TypeTest.
+// nobody else gets it. An empty type is gateway.TypeTest. Where an endpoint is
+// listened for, the listener makes the attempt: gateway.ErrNobodyListens.
 func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, eventType string) (gateway.Attempt, error) {
 	if eventType == "" {
 		eventType = gateway.TypeTest
@@ -31,14 +32,21 @@ func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gat
 	if err != nil {
 		return gateway.Attempt{}, err
 	}
+	if target.Kind == gateway.EndpointListen && !target.Listened {
+		return gateway.Attempt{}, gateway.ErrNobodyListens
+	}
 	event, err := s.insertTest(ctx, account, actor, id, eventType)
 	if err != nil {
 		return gateway.Attempt{}, err
 	}
-	attempt, answer, _ := s.attempt(ctx, target, attemptInput{
+	in := attemptInput{
 		delivery: gateway.DeriveDeliveryID(event.Event.ID, id), event: event.Event.ID, n: 1,
 		eventType: eventType, headers: event.Body.Headers, body: event.Body.Data,
-	})
+	}
+	if target.Kind == gateway.EndpointListen {
+		return s.relayTest(ctx, store.Lane{AccountID: account, EndpointID: id}, target, in)
+	}
+	attempt, answer, _ := s.attempt(ctx, target, in)
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = account, id, gateway.TriggerTest
 	status, _ := gateway.RetryPolicy{}.Next(answer, 1, s.Clock.Now(), 0)
 	writing := context.WithoutCancel(ctx)

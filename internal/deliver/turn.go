@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -74,6 +75,9 @@ func (h *hold) transact(ctx context.Context, tx store.Tx, want int) (t taking, e
 		if t.taken, err = h.claim(ctx, tx, t.target, t.taken); err != nil {
 			return t, err
 		}
+		if err = h.relay(ctx, tx, t.target, t.taken); err != nil {
+			return t, err
+		}
 	}
 	return t, h.failOver(ctx, tx)
 }
@@ -108,12 +112,18 @@ func (h *hold) want(ctx context.Context) int {
 	return min(room, h.spare)
 }
 
-// takeOver makes pending again what an earlier holder left in the air.
+// takeOver makes pending again what an earlier holder left in the air, and goes on
+// waiting for what it gave to a listener.
 func (h *hold) takeOver(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()
+	target, err := h.service.Store.EndpointTarget(ctx, h.lane.AccountID, h.lane.EndpointID)
+	if err != nil && !errors.Is(err, gateway.ErrNotFound) {
+		return err
+	}
 	var left int64
-	err := h.service.Store.InTx(ctx, func(tx store.Tx) error {
+	var adopted []store.Taken
+	err = h.service.Store.InTx(ctx, func(tx store.Tx) error {
 		mine, err := tx.ExtendLane(ctx, h.lane)
 		if err != nil {
 			return err
@@ -121,24 +131,35 @@ func (h *hold) takeOver(ctx context.Context) error {
 		if !mine {
 			return errLaneLost
 		}
+		if adopted, err = tx.AdoptRelays(ctx, h.lane); err != nil {
+			return err
+		}
 		left, err = tx.TakeOver(ctx, h.lane)
 		if err != nil {
 			return err
 		}
 		return tx.AddTally(ctx, h.lane, h.service.Node, store.Stats{Unknown: left})
 	})
-	if err == nil && left > 0 {
-		h.service.Log.Info("lane taken over", "endpoint", h.lane.EndpointID, "unknown", left)
+	if err != nil {
+		return err
 	}
-	return err
+	if left > 0 || len(adopted) > 0 {
+		h.service.Log.Info("lane taken over", "endpoint", h.lane.EndpointID, "unknown", left, "adopted", len(adopted))
+	}
+	h.adopt(target, adopted)
+	return nil
 }
 
 // settle takes a sender's report: its slot is free, and the lane as wide as
 // the answer says. A send that was cancelled is no result.
 func (h *hold) settle(r *sent) {
 	h.inFlight--
-	h.service.slots.release(h.lane.AccountID, r.slow, 1)
+	if !r.relayed {
+		h.service.slots.release(h.lane.AccountID, r.slow, 1)
+	}
 	if r.cancelled {
+		// What a listener has is for whoever holds the lane next to wait for.
+		h.uncertain = h.uncertain || r.relayed
 		return
 	}
 	h.unrecorded = append(h.unrecorded, r)
@@ -147,7 +168,7 @@ func (h *hold) settle(r *sent) {
 	}
 	flow := &h.lane.Flow
 	switch now := h.service.Clock.Now(); {
-	case r.NoAttempt:
+	case r.NoAttempt, r.Attempt.Outcome == gateway.OutcomeUnknown:
 	case r.Attempt.Outcome == gateway.OutcomeSucceeded:
 		flow.Success(h.target.MaxInFlight)
 	case r.answer.IsTrouble():

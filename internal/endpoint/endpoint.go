@@ -72,10 +72,12 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 
 // prepare checks the input of a new endpoint and makes its secret.
 func (s *Service) prepare(e *gateway.Endpoint, in Input) (gateway.Secret, error) {
-	if in.URL == nil {
-		return gateway.Secret{}, gateway.Invalid("url", "is missing")
+	e.Kind = gateway.EndpointHTTP
+	err := set(&e.Kind, in.Kind, checkKind)
+	if e.Kind == gateway.EndpointHTTP && in.URL == nil {
+		return gateway.Secret{}, errors.Join(err, gateway.Invalid("url", "is missing"))
 	}
-	err := in.applyTo(e, s.checkURL)
+	err = errors.Join(err, in.applyTo(e, s.checkURL))
 	signing, secretErr := s.newSecret(e.Signature, in.Secret)
 	return signing, errors.Join(err, secretErr)
 }
@@ -102,7 +104,7 @@ func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor g
 			return err
 		}
 		signed := e.Signature
-		if err := errors.Join(in.applyTo(&e, s.checkURL), in.refuseSecret()); err != nil {
+		if err := errors.Join(in.applyTo(&e, s.checkURL), in.refuseFixed()); err != nil {
 			return err
 		}
 		if len(in.given()) == 0 {

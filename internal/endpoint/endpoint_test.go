@@ -3,6 +3,7 @@ package endpoint_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestCreateWithEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := gateway.Endpoint{
-		ID: e.ID, AccountID: b.account, UID: new("shop"), URL: "https://example.com", Description: "a\nb",
+		ID: e.ID, AccountID: b.account, UID: new("shop"), Kind: gateway.EndpointHTTP, URL: "https://example.com", Description: "a\nb",
 		EventTypes: []string{"order.*", "user.created"}, Headers: []byte("X-Empty: \r\nX-Team: a: b\r\n"),
 		RetrySchedule: []time.Duration{time.Second, time.Minute}, Timeout: 2 * time.Second, MaxInFlight: 3,
 		StopOn: []int{400, 404}, Signature: gateway.SignatureHMAC, State: gateway.EndpointActive,
@@ -56,6 +57,36 @@ func TestCreateWithEverything(t *testing.T) {
 	}
 	if signing.Value != key+"=" {
 		t.Errorf("the secret is not stored in its canonical form")
+	}
+}
+
+// One that is listened for has no address, now and later, and stays of its kind.
+func TestListened(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e, signing, err := b.Create(t.Context(), b.account, actor, endpoint.Input{Kind: new(gateway.EndpointListen), UID: new("laptop")})
+	if err != nil || e.Kind != gateway.EndpointListen || e.URL != "" || signing.Value == "" {
+		t.Fatalf("created %+v, %v", e, err)
+	}
+	for name, in := range map[string]endpoint.Input{
+		"url":  {Kind: new(gateway.EndpointListen), URL: new("https://example.com")},
+		"kind": {Kind: new(gateway.EndpointKind("smoke")), URL: new("https://example.com")},
+	} {
+		if _, _, err := b.Create(t.Context(), b.account, actor, in); !slices.Equal(fields(err), []string{name}) {
+			t.Errorf("a new one with a wrong %s: %v", name, err)
+		}
+	}
+	if _, _, err := b.Create(t.Context(), b.account, actor, endpoint.Input{Kind: new(gateway.EndpointHTTP)}); !slices.Equal(fields(err), []string{"url"}) {
+		t.Errorf("one without an address: %v", err)
+	}
+	if _, err := b.Update(t.Context(), b.account, actor, e.ID, endpoint.Input{URL: new("https://example.com")}); !slices.Equal(fields(err), []string{"url"}) {
+		t.Errorf("an address: %v", err)
+	}
+	if _, err := b.Update(t.Context(), b.account, actor, e.ID, endpoint.Input{Kind: new(gateway.EndpointHTTP)}); !slices.Equal(fields(err), []string{"kind"}) {
+		t.Errorf("another kind: %v", err)
+	}
+	if now, err := b.Update(t.Context(), b.account, actor, e.ID, endpoint.Input{Description: new("Jo")}); err != nil || now.Kind != gateway.EndpointListen {
+		t.Errorf("changed %+v, %v", now, err)
 	}
 }
 

@@ -16,7 +16,10 @@ import (
 // Input is what a caller chooses for an endpoint. A field that is nil was not
 // given: a new endpoint gets the default, a changed one keeps what it has.
 type Input struct {
-	URL *string
+	// Kind is for Create alone; nil is gateway.EndpointHTTP. One to listen for has
+	// no URL, all others have one.
+	Kind *gateway.EndpointKind
+	URL  *string
 	// UID is the caller's own name; an empty one takes the name away.
 	UID         *string
 	Description *string
@@ -58,7 +61,7 @@ const (
 // once: gateway.InvalidErrors, joined.
 func (in Input) applyTo(e *gateway.Endpoint, checkURL func(string) error) error {
 	return errors.Join(
-		set(&e.URL, in.URL, func(raw string) error { return urlError(checkURL(raw)) }),
+		in.applyURL(e, checkURL),
 		in.applyUID(e),
 		set(&e.Description, in.Description, checkDescription),
 		in.applyTypes(e),
@@ -105,8 +108,12 @@ func (in Input) given() []string {
 	return names
 }
 
-// refuseSecret keeps a change from replacing the secret without an overlap.
-func (in Input) refuseSecret() error {
+// refuseFixed keeps a change from replacing the secret without an overlap, and the
+// kind at all.
+func (in Input) refuseFixed() error {
+	if in.Kind != nil {
+		return gateway.Invalid("kind", "cannot be changed: make another endpoint")
+	}
 	if in.Secret != nil {
 		return gateway.Invalid("secret", "is changed by rotating it")
 	}
@@ -122,6 +129,21 @@ func set[T any](field, value *T, check func(T) error) error {
 		return err
 	}
 	*field = *value
+	return nil
+}
+
+// applyURL keeps what is listened for from having an address.
+func (in Input) applyURL(e *gateway.Endpoint, checkURL func(string) error) error {
+	if in.URL != nil && e.Kind == gateway.EndpointListen {
+		return gateway.Invalid("url", "an endpoint of the kind listen has none: rowlock listen gets what it is sent")
+	}
+	return set(&e.URL, in.URL, func(raw string) error { return urlError(checkURL(raw)) })
+}
+
+func checkKind(kind gateway.EndpointKind) error {
+	if kind != gateway.EndpointHTTP && kind != gateway.EndpointListen {
+		return gateway.Invalid("kind", "want %s or %s", gateway.EndpointHTTP, gateway.EndpointListen)
+	}
 	return nil
 }
 

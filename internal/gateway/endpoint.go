@@ -16,9 +16,11 @@ const (
 
 // Endpoint is where events go to.
 type Endpoint struct {
-	ID          EndpointID
-	AccountID   AccountID
-	UID         *string
+	ID        EndpointID
+	AccountID AccountID
+	UID       *string
+	// Kind is how it gets its deliveries. One to listen for has no URL.
+	Kind        EndpointKind
 	URL         string
 	Description string
 	// EventTypes are the patterns it asks for; none asks for all.

@@ -35,6 +35,15 @@ var (
 	ErrNotActive = errors.New("endpoint not active")
 	// ErrStateChanged: the object is not in a state in which this can be done.
 	ErrStateChanged = errors.New("not possible in this state")
+	// ErrListenerConnected: another program listens already; see
+	// ListenerHeldError.
+	ErrListenerConnected = errors.New("another listener is connected")
+	// ErrNobodyListens: the endpoint is of the kind listen, and no listener is
+	// connected.
+	ErrNobodyListens = errors.New("nobody listens")
+	// ErrHasAddress: the endpoint is sent to at its URL, and cannot be listened
+	// for.
+	ErrHasAddress = errors.New("the endpoint has an address")
 	// ErrLastSecret: an endpoint keeps at least one live signing secret.
 	ErrLastSecret = errors.New("last live secret")
 	// ErrTooManySecrets: MaxLiveSecrets are live.

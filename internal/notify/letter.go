@@ -48,6 +48,9 @@ func newScene(base string, found store.Scene, n news) scene {
 	if u, err := url.Parse(sc.address); err == nil {
 		sc.host = oneLine(u.Host, longestName)
 	}
+	if sc.address == "" {
+		sc.address = "none: rowlock listen gets what it is sent"
+	}
 	sc.host = cmp.Or(sc.host, "an endpoint")
 	sc.endpoint = cmp.Or(oneLine(found.Endpoint.Description, longestName), sc.host)
 	sc.endpointAt = sc.at + "/endpoints/" + n.endpoint.String()

@@ -107,6 +107,8 @@ func (b bundle) addTheRest(t *testing.T, account gateway.AccountID) {
 		`INSERT INTO dismissals (account_id, endpoint_id, error_kind, status_code, dismissed_at, until, actor) SELECT account_id, id, '', 500, now(), now(), 'x' FROM endpoints WHERE account_id = $1 AND $2::uuid IS NOT NULL LIMIT 1`,
 		`INSERT INTO source_secrets (id, account_id, source_id, sealed) SELECT $2, account_id, id, '' FROM sources WHERE account_id = $1 LIMIT 1`,
 		`INSERT INTO endpoint_secrets (id, account_id, endpoint_id, sealed) SELECT $2, account_id, id, '' FROM endpoints WHERE account_id = $1 LIMIT 1`,
+		`INSERT INTO listeners (endpoint_id, account_id, listener, host, connected_at, seen_at) SELECT id, account_id, 'x', 'x', now(), now() FROM endpoints WHERE account_id = $1 AND $2::uuid IS NOT NULL LIMIT 1`,
+		`INSERT INTO relays (delivery_id, n, account_id, endpoint_id, event_id, fence, made_at, timeout_ms) SELECT $2, 1, account_id, id, $2, 1, now(), 1 FROM endpoints WHERE account_id = $1 LIMIT 1`,
 		`INSERT INTO requests (id, account_id, source_id, cause, method, path, query, headers, body, body_size)
 			SELECT e.id, account_id, source_id, 'x', 'POST', '', '', '', '', 0 FROM (SELECT * FROM events WHERE account_id = $1 ORDER BY id LIMIT 5) e WHERE $2::uuid IS NOT NULL`,
 		`INSERT INTO facts (id, account_id, source_id, subject_hash, subject, state, terminal, seen, event_id)

@@ -101,7 +101,7 @@ func TestOpenAPIFormsOfOurObjects(t *testing.T) {
 		"PublishBody":     {"type", "data", "subject", "key", "occurred_at"},
 		"BatchBody":       {"events"},
 		"EventDetail":     {"id", "type", "status", "headers", "deliveries", "created_at"},
-		"NewEndpointBody": {"url", "uid", "event_types", "headers", "retry_schedule", "timeout", "max_in_flight", "stop_on", "secret"},
+		"NewEndpointBody": {"kind", "url", "uid", "event_types", "headers", "retry_schedule", "timeout", "max_in_flight", "stop_on", "secret"},
 		"CreatedEndpoint": {"id", "url", "secret"},
 		"NewSourceBody":   {"name", "kind", "secret", "uid", "settings"},
 		"DeliveryDetail":  {"id", "event_id", "attempts"},
@@ -119,8 +119,8 @@ func TestOpenAPIFormsOfOurObjects(t *testing.T) {
 			}
 		}
 	}
-	if required, _ := json.Marshal(schemas["NewEndpointBody"].(object)["required"]); string(required) != `["url"]` {
-		t.Errorf("required of a new endpoint: %s", required)
+	if required, _ := json.Marshal(schemas["NewKeyBody"].(object)["required"]); string(required) != `["name","scopes"]` {
+		t.Errorf("required of a new key: %s", required)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestAddEndpointOnThePage(t *testing.T) {
 	}
 	got := w.tenant().must(200, http.MethodGet, "/endpoints/erp", nil)
 	want := object{
-		"url": "https://erp.example.com/hooks", "uid": "erp", "description": "ERP sync\nowned by Mara", "event_types": []any{"order.*", "invoice.paid", "stock.*"},
+		"kind": "http", "url": "https://erp.example.com/hooks", "uid": "erp", "description": "ERP sync\nowned by Mara", "event_types": []any{"order.*", "invoice.paid", "stock.*"},
 		"headers": object{"X-Token": "s3cret", "X-Env": "live"}, "timeout": "10s", "retry_schedule": []any{"5s", "1m30s", "2h"},
 		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "signature": "v1", "state": "active", "consecutive_failures": 0.0,
 	}

@@ -25,7 +25,7 @@ func TestEndpointLife(t *testing.T) {
 		t.Fatalf("%v", made)
 	}
 	want := object{
-		"id": made["id"], "uid": "billing", "url": somewhere, "description": "Billing", "event_types": []any{"order.*"},
+		"id": made["id"], "uid": "billing", "kind": "http", "url": somewhere, "description": "Billing", "event_types": []any{"order.*"},
 		"headers": object{"X-Env": "test"}, "retry_schedule": []any{"1s", "1m30s"}, "timeout": "10s",
 		"max_in_flight": 8.0, "stop_on": []any{400.0, 404.0}, "signature": "v1", "state": "active", "consecutive_failures": 0.0,
 		"state_changed_at": made["state_changed_at"], "created_at": made["created_at"], "updated_at": made["updated_at"],

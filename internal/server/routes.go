@@ -39,6 +39,7 @@ func (s *Server) addRoutes() error {
 			BaseURL:    s.deps.BaseURL,
 			MaxBody:    s.deps.MaxBody,
 			Version:    s.deps.Version,
+			Stopping:   s.stopping,
 			Accepted:   s.metrics.countAccepted("api"),
 		})
 	}

@@ -184,6 +184,7 @@ func (w world) fill(t *testing.T, path string) string {
 // queries are what operations need in the address.
 var queries = map[string]string{
 	"createReconciliation": "?endpoint=billing&match=key&since=2026-01-01T00:00:00Z",
+	"leaveListener":        "?listener=listener-number-1",
 }
 
 // at is the address of an operation with the world's ids.
@@ -215,6 +216,9 @@ var bodies = map[string]string{
 	"extendClaim":   `{"fence":1,"lease":"1h"}`,
 	"reclaimClaim":  `{"reason":"x"}`,
 	"resolveClaim":  `{"fence":1,"reason":"x"}`,
+
+	"pollListener":   `{"listener":"listener-number-1"}`,
+	"reportListener": `{"listener":"listener-number-1","reports":[]}`,
 
 	"extendEndpointSecret": `{"overlap":"24h"}`,
 	"recoverEndpoint":      `{"since":"2026-01-01T00:00:00Z"}`,

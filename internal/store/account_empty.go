@@ -192,6 +192,8 @@ var accountTables = func() []accountTable {
 		accountTable{name: "event_types"},
 		accountTable{name: "retention_notices"},
 		accountTable{name: "lanes", parent: "endpoints", key: "endpoint_id"},
+		accountTable{name: "listeners", parent: "endpoints", key: "endpoint_id"},
+		accountTable{name: "relays", parent: "endpoints", key: "endpoint_id"},
 		accountTable{name: "endpoint_secrets", parent: "endpoints", key: "endpoint_id"},
 		accountTable{name: "endpoints"},
 		accountTable{name: "source_secrets", parent: "sources", key: "source_id"},

@@ -80,9 +80,17 @@ func (b bundle) newAccount(t *testing.T, slug string) gateway.AccountID {
 func (b bundle) endpoint() gateway.Endpoint {
 	return gateway.Endpoint{
 		ID:          gateway.EndpointID(b.clock.NewID()),
+		Kind:        gateway.EndpointHTTP,
 		URL:         "https://example.com/hook",
 		MaxInFlight: gateway.DefaultMaxInFlight,
 	}
+}
+
+// listened is an endpoint without an address.
+func (b bundle) listened() gateway.Endpoint {
+	e := b.endpoint()
+	e.Kind, e.URL = gateway.EndpointListen, ""
+	return e
 }
 
 // newEndpoint stores an endpoint without a secret.

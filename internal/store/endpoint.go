@@ -10,13 +10,13 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-const endpointFields = `id, account_id, uid, url, description, event_types, headers, retry_schedule_ms, timeout_ms, max_in_flight,
+const endpointFields = `id, account_id, uid, kind, url, description, event_types, headers, retry_schedule_ms, timeout_ms, max_in_flight,
 	stop_on, filter, COALESCE(rate_per_second, 0), failover_id, signature, auth_kind, state, disabled_reason, state_changed_at, consecutive_failures, failing_since, created_at, updated_at`
 
 func scanEndpoint(row pgx.CollectableRow) (e gateway.Endpoint, err error) {
 	var schedule []int64
 	var timeout *int64
-	err = row.Scan(&e.ID, &e.AccountID, &e.UID, &e.URL, &e.Description, &e.EventTypes, &e.Headers, &schedule, &timeout, &e.MaxInFlight,
+	err = row.Scan(&e.ID, &e.AccountID, &e.UID, &e.Kind, &e.URL, &e.Description, &e.EventTypes, &e.Headers, &schedule, &timeout, &e.MaxInFlight,
 		&e.StopOn, &e.Filter, &e.RatePerSecond, &e.Failover, &e.Signature, &e.Auth, &e.State, &e.DisabledReason, &e.StateChangedAt, &e.ConsecutiveFailures, &e.FailingSince, &e.CreatedAt, &e.UpdatedAt)
 	e.RetrySchedule = fromMillis(schedule)
 	if timeout != nil {
@@ -33,7 +33,7 @@ func endpointArgs(account gateway.AccountID, e gateway.Endpoint) pgx.NamedArgs {
 		timeout = &ms
 	}
 	return pgx.NamedArgs{
-		"id": e.ID, "account": account, "uid": e.UID, "url": e.URL, "description": e.Description,
+		"id": e.ID, "account": account, "uid": e.UID, "kind": string(cmp.Or(e.Kind, gateway.EndpointHTTP)), "url": e.URL, "description": e.Description,
 		"types": append([]string{}, e.EventTypes...), "headers": notNil(e.Headers),
 		"schedule": toMillis(e.RetrySchedule), "timeout": timeout, "in_flight": e.MaxInFlight,
 		"stop_on": append([]int{}, e.StopOn...), "filter": e.Filter, "rate": e.RatePerSecond, "failover": e.Failover,
@@ -78,9 +78,9 @@ func (t Tx) CreateEndpoint(ctx context.Context, account gateway.AccountID, e gat
 	args := endpointArgs(account, e)
 	args["most"] = most
 	rows, err := t.tx.Query(ctx, `
-		INSERT INTO endpoints (id, account_id, uid, url, description, event_types, headers,
+		INSERT INTO endpoints (id, account_id, uid, kind, url, description, event_types, headers,
 		                       retry_schedule_ms, timeout_ms, max_in_flight, stop_on, filter, rate_per_second, failover_id, signature)
-		SELECT @id::uuid, @account::uuid, @uid, @url, @description, @types::text[], @headers::bytea,
+		SELECT @id::uuid, @account::uuid, @uid, @kind, @url, @description, @types::text[], @headers::bytea,
 		       @schedule::bigint[], @timeout::integer, @in_flight::integer, @stop_on::integer[],
 		       @filter, NULLIF(@rate::integer, 0), @failover::uuid, @signature
 		WHERE @most::integer = 0

@@ -25,5 +25,7 @@ var excuses = []struct{ method, what, part, why string }{
 	{"Store.SilentLanes", sorted, "", "it joins a bounded number of lanes"},
 	{"Store.OperationCounts", sorted, "", "it counts in the index alone, up to a bound"},
 	{"Tx.TakeUndecided", sorted, "", "it was given the ids, and locks in their order"},
+	{"Tx.TakeRelays", sorted, "", "it puts those of one endpoint in order that nobody has taken yet"},
+	{"Store.GiveUpRelays", sorted, "", "it locks those of one endpoint in the order of their keys"},
 	{"Store.HeldAtActive", wholeDay, "", "a day that nobody has analyzed is thought to have a page of rows, and sessions read no whole tables"},
 }

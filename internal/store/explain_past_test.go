@@ -21,7 +21,7 @@ type past struct {
 	owner    fill.Account
 	endpoint gateway.EndpointID
 	source   gateway.SourceID
-	// idle has no deliveries, quiet no events.
+	// idle has no deliveries and no address, quiet no events.
 	idle     gateway.EndpointID
 	quiet    gateway.SourceID
 	lane     store.Lane
@@ -60,7 +60,7 @@ func newPast(t *testing.T, b bundle) past {
 func (p *past) addUnused(t *testing.T, b bundle) {
 	t.Helper()
 	b.in(t, func(tx store.Tx) error {
-		idle, err := tx.CreateEndpoint(t.Context(), p.owner.ID, b.endpoint(), 0)
+		idle, err := tx.CreateEndpoint(t.Context(), p.owner.ID, b.listened(), 0)
 		if err != nil {
 			return err
 		}

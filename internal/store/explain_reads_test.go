@@ -155,10 +155,10 @@ func (x *explained) housekeeping() []call {
 		inTx("note what is open", func(ctx context.Context, tx store.Tx) ([]store.Notice, error) {
 			return tx.NoteOpen(ctx, x.now.Truncate(24*time.Hour).AddDate(0, 0, -2), store.NoticeWarning)
 		}),
-		{name: "listen", do: func(ctx context.Context, _ store.Tx) error {
+		{name: "follow notices", do: func(ctx context.Context, _ store.Tx) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
-			x.ListenSources(ctx, cancel)
+			x.FollowNotices(ctx, store.Notices{Sources: cancel, Relays: func(gateway.EndpointID) {}})
 			return nil
 		}},
 	}

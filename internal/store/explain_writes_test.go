@@ -13,7 +13,7 @@ import (
 // calls are all of them: what writes goes last, and the lane's end at the very
 // end.
 func (x *explained) calls() []call {
-	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.wholeRequests(), x.ruling(), x.deciding(), x.delivering(), x.operations(), x.reconciliations(),
+	return slices.Concat(x.reads(), x.ownerReads(), x.lists(), x.pages(), x.accepting(), x.wholeRequests(), x.ruling(), x.deciding(), x.delivering(), x.relaying(), x.operations(), x.reconciliations(),
 		x.failingOver(), x.ledger(), x.singleFire(), x.editing(), x.changingState(), x.people(), x.alerting(), x.housekeeping(), x.rotation(), x.instanceReads(), x.lanes())
 }
 

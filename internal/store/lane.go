@@ -65,10 +65,10 @@ func (s *Store) AcquireLane(ctx context.Context, account gateway.AccountID, endp
 			                AND steady_since < clock_timestamp() - $5::interval))
 			  AND EXISTS (
 			      SELECT 1
-			      FROM endpoints
-			      WHERE id = $1
-			        AND (state = 'active' OR state = 'disabled' AND failover_id IS NOT NULL)
-			        AND deleted_at IS NULL)
+			      FROM endpoints p
+			      WHERE p.id = $1
+			        AND (p.state = 'active' AND `+drainable+` OR p.state = 'disabled' AND p.failover_id IS NOT NULL)
+			        AND p.deleted_at IS NULL)
 			FOR UPDATE
 		)
 		UPDATE lanes l
@@ -280,6 +280,7 @@ func (t Tx) RingAlarms(ctx context.Context, limit int) ([]LaneRef, error) {
 			WHERE l.wake_at <= now()
 			  AND p.state = 'active'
 			  AND p.deleted_at IS NULL
+			  AND `+drainable+`
 			ORDER BY l.wake_at
 			LIMIT $1
 			FOR UPDATE OF l SKIP LOCKED

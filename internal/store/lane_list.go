@@ -65,6 +65,7 @@ func (s *Store) LaneStates(ctx context.Context, limit int) ([]LaneState, error) 
 		   OR l.wake_at IS NOT NULL
 		      AND p.state = 'active'
 		      AND p.deleted_at IS NULL
+		      AND `+drainable+`
 		ORDER BY COALESCE(`+laneStuck+`, false) DESC, l.leased_until NULLS LAST, l.wake_at
 		LIMIT @limit`, pgx.NamedArgs{"limit": limit, "overdue": LaneOverdue, "abandoned": LaneAbandoned})
 	return lanes, wrap("list lanes", err)
@@ -87,6 +88,7 @@ func (s *Store) SilentLanes(ctx context.Context, limit int) ([]LaneState, error)
 		JOIN accounts a ON a.id = l.account_id
 		WHERE p.state = 'active'
 		  AND p.deleted_at IS NULL
+		  AND `+drainable+`
 		  AND EXISTS (
 			SELECT 1
 			FROM (VALUES (0), (1), (2)) AS r (priority)
@@ -127,7 +129,8 @@ func (s *Store) CountLanes(ctx context.Context) (c LaneCounts, err error) {
 		FROM lanes l
 		JOIN endpoints p ON p.id = l.endpoint_id
 		WHERE p.state = 'active'
-		  AND p.deleted_at IS NULL`,
+		  AND p.deleted_at IS NULL
+		  AND `+drainable,
 		pgx.NamedArgs{"overdue": LaneOverdue, "abandoned": LaneAbandoned}).
 		Scan(&c.Held, &c.Sleeping, &c.Waiting, &c.Stuck)
 	return c, wrap("count lanes", err)

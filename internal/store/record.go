@@ -18,7 +18,8 @@ type Result struct {
 	// Status is the delivery's next one; NextAttemptAt is set for pending.
 	Status        gateway.DeliveryStatus
 	NextAttemptAt time.Time
-	// NoAttempt tells that nothing was sent: the payload is gone.
+	// NoAttempt tells that nothing was sent: the payload is gone, or it was too late
+	// to begin, or nobody listened.
 	NoAttempt bool
 }
 
@@ -45,21 +46,23 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 		UPDATE deliveries d
 		SET status = u.status,
 		    next_attempt_at = u.next,
-		    last_outcome = NULLIF(u.outcome, ''),
-		    last_error_kind = u.kind,
-		    last_status_code = u.code,
-		    priority = GREATEST(d.priority, 1),
+		    attempts = d.attempts - u.untried,
+		    step = d.step - u.untried,
+		    last_outcome = CASE WHEN u.untried = 1 THEN d.last_outcome ELSE NULLIF(u.outcome, '') END,
+		    last_error_kind = CASE WHEN u.untried = 1 THEN d.last_error_kind ELSE u.kind END,
+		    last_status_code = CASE WHEN u.untried = 1 THEN d.last_status_code ELSE u.code END,
+		    priority = GREATEST(d.priority, 1 - u.untried),
 		    closed_at = CASE WHEN u.status <> 'pending' THEN now() END
-		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[], $10::text[], $11::int[])
-		  AS u (id, n, status, outcome, next, kind, code)
+		FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[], $10::text[], $11::int[], $12::int[])
+		  AS u (id, n, status, outcome, next, kind, code, untried)
 		WHERE d.id = u.id
 		  AND d.id = ANY ($1)
 		  AND d.id BETWEEN $6 AND $7
 		  AND d.status = $9
 		  AND d.fence = $8
 		  AND d.attempts = u.n
-		RETURNING d.id, d.attempts`,
-		c.ids, c.numbers, c.statuses, c.outcomes, c.nexts, low, high, lane.Fence, string(gateway.DeliverySending), c.kinds, c.codes).
+		RETURNING d.id, u.n`,
+		c.ids, c.numbers, c.statuses, c.outcomes, c.nexts, low, high, lane.Fence, string(gateway.DeliverySending), c.kinds, c.codes, c.untried).
 		Query(func(rows pgx.Rows) error {
 			var id gateway.DeliveryID
 			var n int
@@ -73,10 +76,19 @@ func (t Tx) Record(ctx context.Context, lane Lane, results []Result) (map[gatewa
 	return changed, wrap("record results", t.tx.SendBatch(ctx, batch).Close())
 }
 
+// untried is one for what goes back as if it had not been taken: its number and
+// its place in the schedule are those of the next attempt.
+func (r *Result) untried() int {
+	if r.NoAttempt && r.Status == gateway.DeliveryPending {
+		return 1
+	}
+	return 0
+}
+
 // resultColumns turns results into the arrays that one UPDATE takes.
 type resultColumns struct {
 	ids                       []gateway.DeliveryID
-	numbers, codes            []int
+	numbers, codes, untried   []int
 	statuses, outcomes, kinds []string
 	nexts                     []*time.Time
 }
@@ -89,6 +101,7 @@ func (c *resultColumns) add(r *Result) {
 	c.outcomes = append(c.outcomes, string(r.Attempt.Outcome))
 	c.kinds = append(c.kinds, string(r.Attempt.ErrorKind))
 	c.nexts = append(c.nexts, nullTime(r.NextAttemptAt))
+	c.untried = append(c.untried, r.untried())
 }
 
 // queueAttempts adds the statement that stores the attempts.

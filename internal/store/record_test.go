@@ -175,6 +175,54 @@ func TestRecordOfNoAttempt(t *testing.T) {
 	}
 }
 
+// What was taken and not tried goes back with its number, which the next attempt has;
+// whoever says so twice, or late, changes nothing.
+func TestRecordOfWhatWasNotTried(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	lane, first := b.sending(t)
+	b.record(t, lane, b.answered(first, gateway.OutcomeRejected, gateway.DeliveryPending))
+	b.exec(t, 1, `UPDATE deliveries SET next_attempt_at = now() WHERE id = $1`, first.ID)
+	d := b.takeDue(t, lane, 1)[0]
+	untried := b.answered(d, "", gateway.DeliveryPending)
+	untried.NoAttempt, untried.NextAttemptAt = true, b.clock.Now()
+	changed := make([]int, 4)
+	errs := b.atOnce(t.Context(), len(changed), func(tx store.Tx, i int) error {
+		done, err := tx.Record(t.Context(), lane, []store.Result{untried})
+		changed[i] = len(done)
+		return err
+	})
+	wantErrors(t, errs, len(changed), nil)
+	total := 0
+	for _, n := range changed {
+		total += n
+	}
+	want := deliveryRow{
+		Status: "pending", Attempts: 1, Step: 1, Fence: lane.Fence, Priority: gateway.PriorityRetry,
+		Outcome: "rejected", Trigger: "auto", Waits: true, Due: true,
+	}
+	if got := b.row(t, d.ID); got != want || total != 1 {
+		t.Errorf("%d changes: %s", total, cmp.Diff(want, got))
+	}
+	again := b.takeDue(t, lane, 1)[0]
+	if again.N != d.N || again.Step != d.Step {
+		t.Errorf("taken again as number %d, step %d; want %d, %d", again.N, again.Step, d.N, d.Step)
+	}
+	if late := b.record(t, lane, b.answered(first, gateway.OutcomeSucceeded, gateway.DeliveryDelivered)); len(late) != 0 {
+		t.Errorf("the answer of the attempt before changed %v", late)
+	}
+	if done := b.record(t, lane, b.answered(again, gateway.OutcomeSucceeded, gateway.DeliveryDelivered)); len(done) != 1 {
+		t.Errorf("the attempt changed %v", done)
+	}
+	if late := b.record(t, lane, untried); len(late) != 0 {
+		t.Errorf("told again, and late, it changed %v", late)
+	}
+	attempts, err := b.DeliveryAttempts(t.Context(), b.account, d.ID)
+	if got := b.row(t, d.ID); err != nil || len(attempts) != 2 || got.Status != "delivered" || got.Attempts != 2 {
+		t.Errorf("%d attempts, %+v, %v", len(attempts), got, err)
+	}
+}
+
 func TestRecordGroup(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -25,6 +25,7 @@ var plainBytes = []string{
 	"event_bodies.path", "event_bodies.query", "event_bodies.headers", "event_bodies.body",
 	"requests.path", "requests.query", "requests.headers", "requests.body",
 	"attempts.request_headers", "attempts.response_headers", "attempts.response_body",
+	"relays.request_headers", "relays.response_headers", "relays.response_body",
 }
 
 // A column whose values are sealed is sealed anew by a rotation, or what is in

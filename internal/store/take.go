@@ -13,6 +13,9 @@ import (
 // Target is what a drain needs to know of its endpoint, read in the
 // transaction that takes.
 type Target struct {
+	Kind gateway.EndpointKind
+	// Listened tells that somebody listens for one of the kind listen.
+	Listened      bool
 	URL           string
 	Headers       []byte
 	RetrySchedule []time.Duration
@@ -60,27 +63,40 @@ type Taken struct {
 	OverridesClaim *gateway.ClaimID
 	// FailedOver tells that it was made in the place of another endpoint's.
 	FailedOver bool
+	// Relayed tells that a listener makes the attempt: see Tx.MakeRelays.
+	Relayed bool
 	// Claim is what ClaimTaken won; of one that overrides, what it goes out
 	// under. nil for all others.
 	Claim *WonClaim
 }
 
 // ReadTarget reads the lane's endpoint and its live secrets. false means that
-// it is not active: nothing may be taken. The key-share lock fixes the order
-// in which a turn and a deletion lock rows: lane, endpoint, deliveries.
+// it is not active, or that nobody listens: nothing may be taken. The key-share
+// lock fixes the order in which a turn and a deletion lock rows: lane, endpoint,
+// deliveries.
 func (t Tx) ReadTarget(ctx context.Context, lane Lane) (Target, bool, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(targetRow+`
-		FOR KEY SHARE`, lane.EndpointID, lane.AccountID)
+		FOR KEY SHARE OF p`, lane.EndpointID, lane.AccountID)
 	batch.Queue(targetKeys, lane.EndpointID, lane.AccountID)
 	target, err := t.store.collectTarget(ctx, LaneRef{AccountID: lane.AccountID, EndpointID: lane.EndpointID}, t.tx.SendBatch(ctx, batch))
 	switch {
 	case errors.Is(err, gateway.ErrNotFound):
 		return target, false, nil
-	case err == nil && target.State != gateway.EndpointActive:
-		return Target{Failover: target.Failover, State: target.State}, false, nil
+	case err == nil && target.State != gateway.EndpointActive,
+		err == nil && target.Kind == gateway.EndpointListen && !target.Listened:
+		return target.unsent(), false, nil
 	}
 	return target, err == nil, err
+}
+
+// unsent is what is known of a target to which nothing may be sent now.
+func (t Target) unsent() Target {
+	left := Target{Failover: t.Failover, State: t.State}
+	if t.State == gateway.EndpointActive { // what comes back still counts
+		left.Failures = t.Failures
+	}
+	return left
 }
 
 // TakeDue takes up to limit due deliveries of an active endpoint for sending:

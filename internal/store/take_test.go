@@ -42,7 +42,7 @@ func TestReadTarget(t *testing.T) {
 	}
 	got.Secrets = nil
 	want := store.Target{
-		URL: e.URL, Headers: e.Headers, RetrySchedule: e.RetrySchedule, Timeout: e.Timeout,
+		Kind: e.Kind, URL: e.URL, Headers: e.Headers, RetrySchedule: e.RetrySchedule, Timeout: e.Timeout,
 		MaxInFlight: 5, StopOn: e.StopOn, Failures: 4, State: gateway.EndpointActive,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

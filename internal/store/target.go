@@ -15,12 +15,13 @@ import (
 // narrow further, and its live secrets, newest first.
 const (
 	targetRow = `
-		SELECT url, headers, retry_schedule_ms, timeout_ms, max_in_flight, stop_on,
-		       COALESCE(rate_per_second, 0), consecutive_failures, failover_id, state, auth_kind, auth_sealed
-		FROM endpoints
-		WHERE id = $1
-		  AND account_id = $2
-		  AND deleted_at IS NULL`
+		SELECT p.kind, p.url, p.headers, p.retry_schedule_ms, p.timeout_ms, p.max_in_flight, p.stop_on,
+		       COALESCE(p.rate_per_second, 0), p.consecutive_failures, p.failover_id, p.state, p.auth_kind, p.auth_sealed,
+		       p.kind = 'listen' AND EXISTS (SELECT FROM listeners x WHERE x.endpoint_id = p.id AND ` + listenerIsThere + `)
+		FROM endpoints p
+		WHERE p.id = $1
+		  AND p.account_id = $2
+		  AND p.deleted_at IS NULL`
 	targetKeys = `
 		SELECT id, sealed, public_key, false, created_at, ends_at
 		FROM endpoint_secrets
@@ -61,8 +62,8 @@ func (s *Store) scanTarget(ctx context.Context, of LaneRef, row pgx.Row) (target
 	var schedule []int64
 	var timeout *int64
 	var sealed []byte
-	err = row.Scan(&target.URL, &target.Headers, &schedule, &timeout, &target.MaxInFlight, &target.StopOn,
-		&target.RatePerSecond, &target.Failures, &target.Failover, &target.State, &target.Auth.Kind, &sealed)
+	err = row.Scan(&target.Kind, &target.URL, &target.Headers, &schedule, &timeout, &target.MaxInFlight, &target.StopOn,
+		&target.RatePerSecond, &target.Failures, &target.Failover, &target.State, &target.Auth.Kind, &sealed, &target.Listened)
 	if err != nil {
 		return target, err
 	}

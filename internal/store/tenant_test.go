@@ -14,6 +14,9 @@ type strange struct {
 	bundle
 	endpoint gateway.EndpointID
 	source   gateway.SourceID
+	// listened has no address and a listener, and relay is with nobody yet.
+	listened gateway.EndpointID
+	relay    gateway.AttemptID
 	secret   gateway.SecretID
 	// request was refused; together came in one with others, which is kept whole.
 	request  gateway.RequestID
@@ -41,8 +44,30 @@ func newStrange(t *testing.T) strange {
 	b.in(t, func(tx store.Tx) error { return tx.AwaitCapture(t.Context(), b.account, source.ID, time.Hour) })
 	b.exec(t, 1, `UPDATE sources SET updated_at = created_at WHERE id = $1`, source.ID)
 	b.declare(t, gateway.EventType{Name: "theirs"})
+	listened, relay := b.newRelay(t)
 	b.account = b.newAccount(t, "other")
-	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID, request: refused.ID, together: together[0].Event}
+	return strange{bundle: b, endpoint: e.ID, source: source.ID, secret: s.ID, request: refused.ID, together: together[0].Event, listened: listened, relay: relay}
+}
+
+// newRelay is an attempt for a listener, which is connected.
+func (b bundle) newRelay(t *testing.T) (gateway.EndpointID, gateway.AttemptID) {
+	t.Helper()
+	e, event := b.listened(), gateway.EventID(b.clock.NewID())
+	d := gateway.DeriveDeliveryID(event, e.ID)
+	b.in(t, func(tx store.Tx) error {
+		_, err := tx.CreateEndpoint(t.Context(), b.account, e, 0)
+		lane := store.Lane{AccountID: b.account, EndpointID: e.ID, Fence: 1}
+		return errors.Join(err, tx.MakeRelays(t.Context(), lane, []store.NewRelay{{Delivery: d, N: 1, Event: event}}))
+	})
+	if _, mine, err := b.HearListener(t.Context(), b.account, e.ID, gateway.Listener{ID: "listener-number-0"}); err != nil || !mine {
+		t.Fatalf("heard: %t, %v", mine, err)
+	}
+	return e.ID, gateway.DeriveAttemptID(d, 1)
+}
+
+// asking is what the listener would ask, in the name of another account.
+func (b strange) asking() store.Asking {
+	return store.Asking{AccountID: b.account, EndpointID: b.listened, Listener: "listener-number-0", Poll: 1}
 }
 
 // Each method that names an object is called with another account's. It finds
@@ -110,6 +135,31 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 			_, err := tx.SetEndpointAuth(ctx, b.account, b.endpoint, gateway.Auth{Kind: gateway.AuthBearer, Header: "Bearer x"})
 			return err
 		},
+		"HearListener": func(store.Tx) error {
+			_, mine, err := b.HearListener(ctx, b.account, b.listened, gateway.Listener{ID: "listener-number-1"})
+			return no(mine, err)
+		},
+		"SeeListener": func(store.Tx) error { return no(b.SeeListener(ctx, b.account, b.listened, "listener-number-0", 1)) },
+		"DropListener": func(store.Tx) error {
+			return no(false, b.DropListener(ctx, b.account, b.listened, "listener-number-0"))
+		},
+		"Listeners": func(store.Tx) error {
+			found, err := b.Listeners(ctx, b.account, []gateway.EndpointID{b.listened})
+			return no(len(found) > 0, err)
+		},
+		"HasRelays": func(store.Tx) error { return no(b.HasRelays(ctx, b.asking())) },
+		"TakeRelays": func(tx store.Tx) error {
+			taken, err := tx.TakeRelays(ctx, b.asking())
+			return no(len(taken) > 0, err)
+		},
+		"ReportRelays": func(tx store.Tx) error {
+			known, err := tx.ReportRelays(ctx, b.account, b.listened, "listener-number-0", []gateway.Attempt{attemptOf(t, b.relay, gateway.OutcomeSucceeded)})
+			return no(len(known) > 0, err)
+		},
+		"KeepRelayHeaders": func(tx store.Tx) error {
+			return no(false, tx.KeepRelayHeaders(ctx, b.account, []gateway.AttemptID{b.relay}, [][]byte{[]byte("X: theirs")}))
+		},
+		"EndRelays":      func(tx store.Tx) error { return no(false, tx.EndRelays(ctx, b.account, []gateway.AttemptID{b.relay})) },
 		"EndpointTarget": func(store.Tx) error { _, err := b.EndpointTarget(ctx, b.account, b.endpoint); return err },
 		"EndpointPublicKeys": func(store.Tx) error {
 			keys, err := b.EndpointPublicKeys(ctx, b.account, []gateway.EndpointID{b.endpoint})
@@ -197,6 +247,8 @@ func TestAnotherAccountsObjectsAreNotFound(t *testing.T) {
 		     + (SELECT count(*) FROM event_types WHERE updated_at <> created_at OR single_fire)
 		     + (SELECT count(*) FROM requests WHERE accepted_at IS NOT NULL)
 		     + (SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL)
+		     + (SELECT count(*) FROM listeners WHERE left_at IS NOT NULL OR polls <> 1 OR seen_at <> connected_at)
+		     + (SELECT 1 - count(*) FROM relays WHERE taken_at IS NULL AND reported_at IS NULL AND request_headers = '')
 		     + (SELECT count(*) FROM failure_digests WHERE told_at IS NOT NULL)
 		     + (SELECT count(*) FROM endpoint_secrets WHERE ends_at IS NOT NULL)
 		     + (SELECT count(*) FROM source_secrets WHERE ends_at IS NOT NULL)`)

@@ -48,6 +48,10 @@ var looks = map[string]look{
 	"paused":   {"idle", "pause", "Paused"},
 	"disabled": {"bad", "ring", "Disabled"},
 
+	// Whether somebody listens.
+	"connected":    {"ok", "disc", "Connected"},
+	"disconnected": {"idle", "ring", "Nobody listens"},
+
 	// Bulk operations.
 	"counting": {"info", "quarter", "Counting"},
 	"running":  {"info", "half", "Running"},

@@ -31,7 +31,7 @@ var contents = []struct {
 	slugs []string
 }{
 	{"Start here", []string{"quickstart", "concepts"}},
-	{"Your receiver", []string{"receiving", "verifying", "claims"}},
+	{"Your receiver", []string{"receiving", "verifying", "listen", "claims"}},
 	{"The gateway", []string{"providers", "facts", "retries", "reconcile"}},
 	{"Run and automate", []string{"operating", "api"}},
 }

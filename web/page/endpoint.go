@@ -19,6 +19,8 @@ type Endpoint struct {
 	Now time.Time
 	// Endpoint holds its own headers by their names alone.
 	Endpoint gateway.Endpoint
+	// Listener is who makes its attempts, if it has no address.
+	Listener EndpointListener
 	// Manages tells that the reader may change it and see its secrets.
 	Manages bool
 	// Operates tells that the reader may pause and resume it, send tests and

@@ -51,6 +51,16 @@ func (f EndpointForm) anyWrong(fields ...string) bool {
 	return false
 }
 
+// listens tells that it has no address.
+func (f EndpointForm) listens() bool { return f.Kind == string(gateway.EndpointListen) }
+
+func (f EndpointForm) kinds() []component.Option {
+	return []component.Option{
+		{Value: string(gateway.EndpointHTTP), Label: "A URL", Selected: !f.listens(), Hint: "Rowlock sends a POST there."},
+		{Value: string(gateway.EndpointListen), Label: "A program that listens", Selected: f.listens(), Hint: "On your machine, without a public address."},
+	}
+}
+
 func (f EndpointForm) signsWithKeys() bool {
 	return f.Signature == string(gateway.SignatureEd25519)
 }

@@ -18,7 +18,9 @@ type EndpointForm struct {
 	// Name is what the endpoint is called, when there is one.
 	Name string
 	// Action is where the form is posted, Cancel where one gives up.
-	Action, Cancel                                       string
+	Action, Cancel string
+	// Kind is how it gets its deliveries: of a new one, as chosen.
+	Kind                                                 string
 	URL, Description, EventTypes, Timeout, RetrySchedule string
 	MaxInFlight, RateLimit, StopOn, UID                  string
 	// Filter is a CEL expression, TryFilter where the form is posted to try it,
@@ -48,6 +50,7 @@ type EndpointHeader struct {
 
 // The fields of the form, by their names.
 const (
+	EndpointKindField     = "kind"
 	EndpointURL           = "url"
 	EndpointDescription   = "description"
 	EndpointEventTypes    = "event_types"

@@ -30,6 +30,8 @@ type EndpointRow struct {
 	ID gateway.EndpointID
 	// Name is its description or, if it has none, its address; see EndpointName.
 	Name, Address string
+	// Unheard tells that it is to be listened for, and nobody does.
+	Unheard bool
 	// State is what EndpointState says.
 	State  string
 	Types  []string
@@ -58,7 +60,11 @@ func EndpointName(url, description string) string {
 }
 
 // EndpointAddress is a URL without its scheme and query: the part that people know it by.
+// One that is listened for has none.
 func EndpointAddress(url string) string {
+	if url == "" {
+		return ListenedFor
+	}
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
 	}

@@ -71,7 +71,7 @@ func TestEndpointNames(t *testing.T) {
 		{"https://a.example/h?token=s3cret", " \n ", "a.example/h"},
 		{"https://a.example", " Billing \nowned by Mara", "Billing"},
 		{"https://a.example", long, strings.Repeat("é", 59) + "…"},
-		{"", "", ""},
+		{"", "", "rowlock listen"},
 	} {
 		if got := page.EndpointName(c.url, c.description); got != c.want {
 			t.Errorf("%q, %q is called %q, want %q", c.url, c.description, got, c.want)

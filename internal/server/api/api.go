@@ -53,6 +53,8 @@ type Options struct {
 	// MaxBody is the largest data of one event, in bytes.
 	MaxBody int
 	Version string
+	// Stopping is closed when the process is asked to end.
+	Stopping <-chan struct{}
 	// Accepted is told of every event that was taken in; may be nil.
 	Accepted func(duplicate bool)
 }

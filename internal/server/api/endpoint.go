@@ -14,7 +14,8 @@ const endpointList = "endpoints"
 type EndpointView struct {
 	ID                  gateway.EndpointID       `json:"id" example:"ep_06h1m3v9c8x7k2q5n4t6w8y0za"`
 	UID                 *string                  `json:"uid,omitempty" doc:"Your own name for it; it can stand for the id in every path."`
-	URL                 string                   `json:"url" example:"https://example.com/hooks"`
+	Kind                gateway.EndpointKind     `json:"kind" enum:"http,listen" doc:"Sent to at its URL, or listened for by a program."`
+	URL                 string                   `json:"url,omitempty" example:"https://example.com/hooks"`
 	Description         string                   `json:"description"`
 	EventTypes          []string                 `json:"event_types" nullable:"false" doc:"What it asks for; none asks for everything but rowlock.*."`
 	Headers             map[string]string        `json:"headers" doc:"Its own headers. Their values are shown to keys with the scope manage."`
@@ -28,6 +29,7 @@ type EndpointView struct {
 	Signature           gateway.SignatureVersion `json:"signature" enum:"v1,v1a" doc:"How new secrets sign: with HMAC-SHA256, or with Ed25519."`
 	PublicKeys          []string                 `json:"public_keys,omitempty" nullable:"false" doc:"What verifies signatures v1a, newest first: those of all live keys. Left out where none signs so." example:"[\"whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=\"]"`
 	Auth                *AuthView                `json:"auth,omitempty" doc:"What is sent in the Authorization header, without its words."`
+	Listener            *ListenerView            `json:"listener,omitempty" doc:"Who listens for one of the kind listen, or did last; left out: nobody ever did."`
 	State               gateway.EndpointState    `json:"state" enum:"active,paused,disabled" doc:"Paused by a person, or disabled by Rowlock."`
 	DisabledReason      string                   `json:"disabled_reason,omitempty" doc:"Why Rowlock disabled it."`
 	StateChangedAt      timestamp                `json:"state_changed_at"`
@@ -49,7 +51,7 @@ func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
 	secrets := who.may(gateway.PermReveal)
 	return func(e gateway.Endpoint) EndpointView {
 		return EndpointView{
-			ID: e.ID, UID: e.UID, URL: e.URL, Description: e.Description,
+			ID: e.ID, UID: e.UID, Kind: e.Kind, URL: e.URL, Description: e.Description,
 			EventTypes: notNil(e.EventTypes), Headers: ownHeaders(e.Headers, secrets),
 			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: optionalDurationText(e.Timeout),
 			MaxInFlight: e.MaxInFlight, StopOn: notNil(e.StopOn),
@@ -96,7 +98,12 @@ func (a *API) listEndpoints(ctx context.Context, who caller, in *PageQuery) (*li
 	}
 	position := func(e gateway.Endpoint) []byte { return idCursor(e.ID) }
 	shown := reply(endpointList, *in, endpoints, position, endpointViewer(who))
-	return shown, a.addPublicKeys(ctx, who, shown.Body.Data)
+	return shown, a.addBeside(ctx, who, shown.Body.Data)
+}
+
+// addBeside adds to endpoints what stands beside them.
+func (a *API) addBeside(ctx context.Context, who caller, shown []EndpointView) error {
+	return errors.Join(a.addPublicKeys(ctx, who, shown), a.addListeners(ctx, who, shown))
 }
 
 // addPublicKeys adds to endpoints what verifies their signatures where that is
@@ -176,7 +183,7 @@ func (a *API) onEndpoint(ctx context.Context, who caller, in *endpointPath, act 
 		return nil, err
 	}
 	shown := []EndpointView{endpointViewer(who)(e)}
-	err = a.addPublicKeys(ctx, who, shown)
+	err = a.addBeside(ctx, who, shown)
 	return &objectReply[EndpointView]{shown[0]}, err
 }
 

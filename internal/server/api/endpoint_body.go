@@ -14,6 +14,7 @@ import (
 type newEndpointBody struct {
 	EndpointBody
 
+	Kind   *string `json:"kind,omitempty" nullable:"true" enum:"http,listen" example:"http" doc:"How it gets its deliveries: http is sent to at its url; listen has none, and a program asks for them, such as rowlock listen. Left out: http."`
 	Secret *string `json:"secret,omitempty" nullable:"true" doc:"A signing secret of your own: whsec_ and the base64 of 24 to 64 bytes; for v1a, whsk_ and the base64 of an Ed25519 seed, with or without the public key behind it. Left out: one is made."`
 }
 
@@ -28,7 +29,7 @@ type changeEndpointBody struct {
 // EndpointBody describes what can be changed of an endpoint. Null sets a field
 // back to what it is when left out at the making.
 type EndpointBody struct {
-	URL           strictjson.Field[string]            `json:"url,omitzero" nullable:"false" example:"https://example.com/hooks" doc:"An http or https address without credentials. Plain http only into allowed networks."`
+	URL           strictjson.Field[string]            `json:"url,omitzero" nullable:"false" example:"https://example.com/hooks" doc:"An http or https address without credentials. Plain http only into allowed networks. Every endpoint of the kind http has one."`
 	UID           strictjson.Field[string]            `json:"uid,omitzero" nullable:"true" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"billing" doc:"Your own name for it."`
 	Description   strictjson.Field[string]            `json:"description,omitzero" nullable:"true" maxLength:"2000" example:"Billing service"`
 	EventTypes    strictjson.Field[[]string]          `json:"event_types,omitzero" nullable:"true" maxItems:"500" example:"[\"order.*\"]" doc:"Types, prefixes such as order.*, or *. Left out: everything but rowlock.*, which are Rowlock's own events and asked for by name."`
@@ -48,6 +49,7 @@ type EndpointBody struct {
 func (b newEndpointBody) input() (endpoint.Input, error) {
 	in, err := b.EndpointBody.input()
 	in.Secret = b.Secret
+	in.Kind = (*gateway.EndpointKind)(b.Kind)
 	return in, err
 }
 

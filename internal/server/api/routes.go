@@ -63,6 +63,7 @@ var tags = []*huma.Tag{
 func (a *API) addRoutes() {
 	a.addEventRoutes()
 	a.addEndpointRoutes()
+	a.addListenerRoutes()
 	a.addFilterRoutes()
 	a.addDeliveryRoutes()
 	a.addFailureRoutes()
@@ -130,7 +131,7 @@ func (a *API) addEventRoutes() {
 
 func (a *API) addEndpointRoutes() {
 	registerJSON(a, route{
-		method: post, path: "/endpoints", needs: gateway.PermConfigure, status: 201, required: []string{"url"},
+		method: post, path: "/endpoints", needs: gateway.PermConfigure, status: 201,
 		id: "createEndpoint", tag: tagEndpoints, summary: "Create an endpoint",
 		about: "The answer shows the secret that verifies what it receives.",
 	}, a.createEndpoint)

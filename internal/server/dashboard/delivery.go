@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -56,7 +57,7 @@ func (v *visit) deliveryView(s sight) page.Delivery {
 	view := page.Delivery{
 		Now: v.now(), ID: id, Path: v.at("deliveries", id), List: v.at("deliveries"),
 		Type: s.eventType, Event: s.EventID.String(), EventHref: v.at("events", s.EventID.String()),
-		Endpoint: called(s.endpoint), EndpointURL: s.endpoint.URL, Status: deliveryState(s.Delivery),
+		Endpoint: called(s.endpoint), EndpointURL: cmp.Or(s.endpoint.URL, page.ListenedFor), Status: deliveryState(s.Delivery),
 		Line: v.deliveryLine(s.Delivery, s.endpoint, s.sending.gone), CreatedAt: s.CreatedAt, ClosedAt: s.ClosedAt,
 		Trigger: triggerWords(s.Trigger), Note: v.deliveryNote(s), Manages: v.operates(),
 		Cancel: isOpen(s.Status), Open: s.Status == gateway.DeliveryPending || s.Status == gateway.DeliverySending,

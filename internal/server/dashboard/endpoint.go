@@ -91,18 +91,21 @@ func (v *visit) addEndpointState(view *page.Endpoint, l listing) error {
 	if view.At, err = v.endpointNow(e, health); err != nil {
 		return err
 	}
+	if view.Listener, err = v.listenerOf(e); err != nil {
+		return err
+	}
 	if view.Numbers, view.Chart, err = v.endpointNumbers(e, l); err != nil {
 		return err
 	}
 	if view.Failover, err = v.failoverOf(e); err != nil {
 		return err
 	}
-	view.Trouble, err = v.endpointTrouble(e, health, view.Now)
+	view.Trouble, err = v.endpointTrouble(e, view.Listener, health, view.Now)
 	return err
 }
 
 // endpointTrouble says why nothing arrives; nil when all is well.
-func (v *visit) endpointTrouble(e gateway.Endpoint, h store.Health, now time.Time) (*page.EndpointTrouble, error) {
+func (v *visit) endpointTrouble(e gateway.Endpoint, l page.EndpointListener, h store.Health, now time.Time) (*page.EndpointTrouble, error) {
 	switch {
 	case e.State == gateway.EndpointPaused:
 		who, err := v.whoPaused(e)
@@ -116,6 +119,11 @@ func (v *visit) endpointTrouble(e gateway.Endpoint, h store.Health, now time.Tim
 			Tone: component.ToneBad, Resume: true,
 			Title: "Disabled by Rowlock since " + page.ClockText(e.StateChangedAt, now) + ": " + e.DisabledReason + "." + openText(h.Waiting, "held"),
 			Text:  causeText(h.LastFailure()) + whileDisabled(e),
+		}, nil
+	case e.Kind == gateway.EndpointListen && !l.Connected:
+		return &page.EndpointTrouble{
+			Tone: component.ToneInfo, Title: "Nobody listens." + openText(h.Waiting, "waiting"),
+			Text: "What comes in waits, without an attempt, until somebody listens.",
 		}, nil
 	case e.ConsecutiveFailures > 0:
 		return &page.EndpointTrouble{

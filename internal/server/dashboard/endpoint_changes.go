@@ -37,7 +37,9 @@ func changesOnly(in endpoint.Input, e gateway.Endpoint) endpoint.Input {
 	}
 }
 
-func unlessSame[T comparable](entered *T, is T) *T { return unlessEqual(entered, *entered == is) }
+func unlessSame[T comparable](entered *T, is T) *T {
+	return unlessEqual(entered, entered == nil || *entered == is)
+}
 
 func unlessEqual[T any](entered *T, equal bool) *T {
 	if equal {

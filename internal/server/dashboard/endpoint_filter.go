@@ -33,7 +33,7 @@ func tryFilter(v *visit) error {
 // events; where scripts run, that alone. What else is wrong in the form is told
 // when it is saved.
 func (v *visit) tryFilter(f form, e gateway.Endpoint) error {
-	shown, in := readEndpointForm(f, e.Auth)
+	shown, in := readEndpointForm(f, e)
 	shown.New = e.ID.IsZero()
 	unkept := f.errors[page.EndpointFilter]
 	clear(f.errors)

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,8 +30,9 @@ func createEndpoint(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown, in := readEndpointForm(f, gateway.AuthNone)
+	shown, in := readEndpointForm(f, gateway.Endpoint{Kind: gateway.EndpointKind(cmp.Or(f.text(page.EndpointKindField), string(gateway.EndpointHTTP)))})
 	shown.New = true
+	in.Kind = (*gateway.EndpointKind)(&shown.Kind)
 	if own := f.text(page.EndpointSecretField); own != "" {
 		in.Secret = &own
 	}
@@ -53,6 +55,9 @@ func createEndpoint(v *visit) error {
 // createdFlash says what to do with what a new endpoint signs with.
 func createdFlash(e gateway.Endpoint, secret gateway.Secret) flash {
 	added := "Added " + component.Visible(endpointName(e)) + ". "
+	if e.Kind == gateway.EndpointListen {
+		added += "Listen with the command below. "
+	}
 	if secret.Public != "" {
 		return flash{Text: added + "Give your receiver its public key."}
 	}
@@ -72,7 +77,7 @@ func updateEndpoint(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shown, in := readEndpointForm(f, e.Auth)
+	shown, in := readEndpointForm(f, e)
 	if !f.ok() {
 		f.take(v.d.Endpoints.Check(in), endpointFields(shown), endpointSentences)
 		return v.endpointFormPage(shown, e, &f)
@@ -173,7 +178,7 @@ func (v *visit) otherEndpoints(e gateway.Endpoint) ([]component.Option, error) {
 // endpointForm is the form of an endpoint as it is.
 func endpointForm(e gateway.Endpoint) page.EndpointForm {
 	shown := page.EndpointForm{
-		URL: e.URL, Description: e.Description, EventTypes: strings.Join(e.EventTypes, "\n"), Filter: e.Filter,
+		Kind: string(e.Kind), URL: e.URL, Description: e.Description, EventTypes: strings.Join(e.EventTypes, "\n"), Filter: e.Filter,
 		MaxInFlight: strconv.Itoa(e.MaxInFlight), Signature: string(e.Signature), Auth: string(e.Auth),
 	}
 	if e.RatePerSecond != 0 {
@@ -205,10 +210,11 @@ func endpointForm(e gateway.Endpoint) page.EndpointForm {
 
 // readEndpointForm reads what was entered, twice: as the form shows it again,
 // and as the use case takes it. What cannot be read is told beside its field.
-// stored is what is sent in Authorization as long as nothing else is entered.
-func readEndpointForm(f form, stored gateway.AuthKind) (page.EndpointForm, endpoint.Input) {
+// What is sent in Authorization stays that of the endpoint as long as nothing else is
+// entered, and one that is listened for has no URL.
+func readEndpointForm(f form, e gateway.Endpoint) (page.EndpointForm, endpoint.Input) {
 	shown := page.EndpointForm{
-		URL: f.text(page.EndpointURL), Description: f.lines(page.EndpointDescription),
+		Kind: string(e.Kind), URL: f.text(page.EndpointURL), Description: f.lines(page.EndpointDescription),
 		EventTypes: f.raw(page.EndpointEventTypes), Filter: f.lines(page.EndpointFilter), Timeout: f.text(page.EndpointTimeout),
 		RetrySchedule: f.text(page.EndpointRetrySchedule), MaxInFlight: f.text(page.EndpointMaxInFlight),
 		RateLimit: f.text(page.EndpointRateLimit), StopOn: f.text(page.EndpointStopOn), UID: f.text(page.EndpointUID),
@@ -219,9 +225,12 @@ func readEndpointForm(f form, stored gateway.AuthKind) (page.EndpointForm, endpo
 		URL: &shown.URL, UID: &shown.UID, Description: &shown.Description,
 		EventTypes: f.typePatterns(), Filter: &shown.Filter, Headers: f.ownHeaders(shown.Headers),
 		RetrySchedule: f.schedule(), Timeout: f.timeout(), MaxInFlight: f.maxInFlight(), RatePerSecond: f.rateLimit(), StopOn: f.statusCodes(),
-		Failover: f.failover(), Signature: f.signature(), Auth: f.auth(stored),
+		Failover: f.failover(), Signature: f.signature(), Auth: f.auth(e.Auth),
 	}
-	if shown.URL == "" {
+	switch {
+	case e.Kind == gateway.EndpointListen:
+		in.URL = nil
+	case shown.URL == "":
 		f.wrong(page.EndpointURL, "Enter the URL that events go to.")
 	}
 	return shown, in
@@ -234,7 +243,7 @@ func endpointFields(shown page.EndpointForm) map[string]string {
 		"auth.username": page.EndpointAuthUsername, "auth.password": page.EndpointAuthPassword, "auth.token": page.EndpointAuthToken,
 	}
 	for _, name := range []string{
-		page.EndpointURL, page.EndpointUID, page.EndpointDescription, page.EndpointEventTypes, page.EndpointFilter, page.EndpointHeaders,
+		page.EndpointKindField, page.EndpointURL, page.EndpointUID, page.EndpointDescription, page.EndpointEventTypes, page.EndpointFilter, page.EndpointHeaders,
 		page.EndpointRetrySchedule, page.EndpointTimeout, page.EndpointMaxInFlight, page.EndpointRateLimit, page.EndpointStopOn,
 		page.EndpointFailover, page.EndpointSignature, page.EndpointAuth, page.EndpointSecretField,
 	} {

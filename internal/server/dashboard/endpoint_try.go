@@ -34,6 +34,10 @@ func (v *visit) testQuestion(e gateway.Endpoint) page.TestQuestion {
 	return question
 }
 
+var testSentences = sentences{
+	{gateway.ErrNobodyListens, fieldType, "Nobody listens. Start rowlock listen for this endpoint, then send the test."},
+}
+
 // testEndpoint sends a test event and shows what came of it: the answer is
 // there before this is.
 func testEndpoint(v *visit) error {
@@ -50,7 +54,7 @@ func testEndpoint(v *visit) error {
 		switch {
 		case err == nil:
 			return v.redirect(v.atEndpoint(e) + "?" + paramTested + "=" + attempt.ID().String())
-		case !f.take(err, map[string]string{fieldType: fieldType}, nil):
+		case !f.take(err, map[string]string{fieldType: fieldType}, testSentences):
 			return err
 		}
 	}

@@ -36,9 +36,14 @@ func (v *visit) endpointRows(endpoints []gateway.Endpoint) ([]page.EndpointRow, 
 	if err != nil {
 		return nil, err
 	}
+	listeners, err := v.listeners(endpoints)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]page.EndpointRow, len(endpoints))
 	for i, e := range endpoints {
 		rows[i] = endpointRow(e, health[e.ID], totals[e.ID], v.now())
+		rows[i].Unheard = e.Kind == gateway.EndpointListen && !listeners[e.ID].Connected
 	}
 	return rows, nil
 }

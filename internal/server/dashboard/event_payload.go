@@ -26,6 +26,8 @@ const (
 	copiedPayload = 16 << 10
 	// anywhere is an address to fill in.
 	anywhere = "https://example.com/webhook"
+	// local is one of a program on one's own machine, for what is listened for.
+	local = "http://localhost:3000/"
 )
 
 // payloadPolicy keeps a payload, which is a stranger's text, from ever running

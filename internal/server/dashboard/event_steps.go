@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -209,7 +210,7 @@ func againAfter(a, next gateway.Attempt) string {
 
 // sendingTo is what commands send that do the same once more.
 func (s story) sendingTo(endpoint store.EndpointLabel) sending {
-	return sending{address: endpoint.URL, file: payloadFile(s), body: s.body.Data, gone: s.gone(), deleted: endpoint.Deleted}
+	return sending{address: cmp.Or(endpoint.URL, local), file: payloadFile(s), body: s.body.Data, gone: s.gone(), deleted: endpoint.Deleted}
 }
 
 // somewhere is what the event's own command sends to: the endpoint that has it,

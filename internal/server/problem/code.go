@@ -41,6 +41,10 @@ const (
 	SecretEndless    Code = "secret_has_no_end"
 	LimitReached     Code = "limit_reached"
 
+	ListenerConnected Code = "listener_connected"
+	NobodyListens     Code = "nobody_listens"
+	HasAddress        Code = "endpoint_has_address"
+
 	NotAnEvent        Code = "not_an_event"
 	AlreadyAccepted   Code = "already_accepted"
 	RequestCut        Code = "request_cut"
@@ -138,6 +142,9 @@ var Meanings = []Meaning{
 	{SecretEnded, http.StatusConflict, "The secret has ended", "Nothing is signed with it any more, and nothing will be. Rotate to another one."},
 	{SecretEndless, http.StatusConflict, "The secret has no end", "It signs until it is rotated: there is no end to put off."},
 	{LimitReached, http.StatusConflict, "Limit reached", "The account has as many of these as it may."},
+	{ListenerConnected, http.StatusConflict, "Another listener is connected", "One listens for an endpoint at a time. Stop the other one, or listen with an endpoint of your own."},
+	{NobodyListens, http.StatusConflict, "Nobody listens", "No listener is connected. Run rowlock listen for this endpoint, and try again."},
+	{HasAddress, http.StatusConflict, "The endpoint has an address", "It is sent to at its URL. Listen with an endpoint of the kind listen."},
 	{ClaimInProgress, http.StatusConflict, "Somebody else holds the claim", "Try again after the time in Retry-After: by then it is done, released, or its lease has ended."},
 	{ClaimDone, http.StatusConflict, "The fact is confirmed", "The endpoint has confirmed it, under this delivery or another. Give a reason in override_claim to send it a second time."},
 	{FenceStale, http.StatusConflict, "The claim is not yours any more", "Your lease ended and somebody else claimed it, or a person stepped in. Do not do the work: read the claim to see how it stands."},

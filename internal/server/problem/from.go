@@ -63,6 +63,9 @@ var bySentinel = []struct {
 	{gateway.ErrRequestCut, RequestCut},
 	{gateway.ErrBodyReplayed, BodyReplayed},
 	{gateway.ErrAddressNotAllowed, AddressNotAllowed},
+	{gateway.ErrListenerConnected, ListenerConnected},
+	{gateway.ErrNobodyListens, NobodyListens},
+	{gateway.ErrHasAddress, HasAddress},
 	{gateway.ErrClaimInProgress, ClaimInProgress},
 	{gateway.ErrClaimDone, ClaimDone},
 	{gateway.ErrFenceStale, FenceStale},
@@ -102,6 +105,9 @@ func fromDetailed(err error) *Problem {
 	}
 	if e, ok := errors.AsType[*claim.HeldError](err); ok {
 		return New(ClaimInProgress, "").RetryAfter(e.Left)
+	}
+	if e, ok := errors.AsType[*gateway.ListenerHeldError](err); ok {
+		return New(ListenerConnected, fmt.Sprintf("Another listener is connected from %q since %s. Stop it, or listen with an endpoint of your own.", e.Host, e.ConnectedAt.UTC().Format(time.RFC3339)))
 	}
 	if e, ok := errors.AsType[*reconcile.ListError](err); ok {
 		return unreadable(e)

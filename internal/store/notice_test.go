@@ -8,7 +8,7 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-// listening runs ListenSources until the test ends, and returns where it tells
+// listening runs FollowNotices until the test ends, and returns where it tells
 // of changes.
 func (b bundle) listening(t *testing.T) <-chan struct{} {
 	t.Helper()
@@ -17,12 +17,12 @@ func (b bundle) listening(t *testing.T) <-chan struct{} {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(done)
-		b.ListenSources(ctx, func() {
+		b.FollowNotices(ctx, store.Notices{Sources: func() {
 			select {
 			case told <- struct{}{}:
 			default:
 			}
-		})
+		}, Relays: func(gateway.EndpointID) {}})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -31,7 +31,7 @@ func (b bundle) listening(t *testing.T) <-chan struct{} {
 	return told
 }
 
-func TestListenSources(t *testing.T) {
+func TestFollowSources(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	source := b.newSource(t)
@@ -71,7 +71,7 @@ func TestListenSources(t *testing.T) {
 
 // When the connection is lost, something may be missed: that is told, and it
 // listens again.
-func TestListenSourcesAgain(t *testing.T) {
+func TestFollowSourcesAgain(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	source := b.newSource(t)

@@ -1,0 +1,161 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	// pollTimeout bounds one asking of a listener: the server answers within 20 s,
+	// and what it answers may be long.
+	pollTimeout = 90 * time.Second
+	// maxOrders bounds, in bytes, an answer with orders: bodies of 4 MiB together,
+	// or one that is longer, in base64.
+	maxOrders = 64 << 20
+)
+
+// NewListenEndpoint describes an endpoint that is listened for.
+type NewListenEndpoint struct {
+	UID         string   `json:"uid"`
+	Description string   `json:"description,omitempty"`
+	EventTypes  []string `json:"event_types,omitempty"`
+}
+
+// Endpoint is where events go to.
+type Endpoint struct {
+	ID  string `json:"id"`
+	UID string `json:"uid"`
+	// Secret verifies what it receives; only of one that was just made.
+	Secret string `json:"secret"`
+}
+
+// CreateListenEndpoint makes an endpoint that is listened for. A *Problem of the
+// code uid_taken tells that there is one of this uid.
+func (c *Client) CreateListenEndpoint(ctx context.Context, e NewListenEndpoint) (made Endpoint, err error) {
+	err = c.exchange(ctx, http.MethodPost, endpointsPath, struct {
+		Kind string `json:"kind"`
+		NewListenEndpoint
+	}{"listen", e}, &made)
+	return made, err
+}
+
+// SetEventTypes changes what an endpoint asks for.
+func (c *Client) SetEventTypes(ctx context.Context, endpoint string, types []string) error {
+	return c.exchange(ctx, http.MethodPatch, endpointsPath+"/"+url.PathEscape(endpoint), map[string][]string{"event_types": types}, nil)
+}
+
+const endpointsPath = "/api/v1/endpoints"
+
+func listenerPath(endpoint string) string {
+	return endpointsPath + "/" + url.PathEscape(endpoint) + "/listener"
+}
+
+// Asking is a listener's asking for what it is to send.
+type Asking struct {
+	// Listener is its own name for this run of it, Host the machine it runs on.
+	Listener string `json:"listener"`
+	Host     string `json:"host,omitempty"`
+	// Holding are the orders that it has and whose reports have not arrived.
+	Holding []string `json:"holding,omitempty"`
+}
+
+// Order is an attempt for a listener to make.
+type Order struct {
+	ID         string            `json:"id"`
+	DeliveryID string            `json:"delivery_id"`
+	EventID    string            `json:"event_id"`
+	EventType  string            `json:"event_type"`
+	Number     int               `json:"number"`
+	Headers    map[string]string `json:"headers"`
+	Body       []byte            `json:"body"`
+	Timeout    Span              `json:"timeout"`
+}
+
+// Span is a time as the API writes it, for example 10s.
+type Span time.Duration
+
+// UnmarshalText reads it.
+func (s *Span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	*s = Span(d)
+	return err //nolint:wrapcheck // the caller says that the answer cannot be read
+}
+
+// Poll asks for what an endpoint gets, and returns once there is something, or
+// with nothing after a while.
+func (c *Client) Poll(ctx context.Context, endpoint string, a Asking) ([]Order, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+	var answer struct {
+		Orders []Order `json:"orders"`
+	}
+	err := c.exchange(ctx, http.MethodPost, listenerPath(endpoint)+"/poll", a, &answer)
+	return answer.Orders, err
+}
+
+// Report is how an order went: what was answered, or why nothing was.
+type Report struct {
+	ID         string            `json:"id"`
+	StatusCode int               `json:"status_code,omitempty"`
+	ErrorKind  string            `json:"error_kind,omitempty"`
+	Detail     string            `json:"detail,omitempty"`
+	Headers    map[string]string `json:"headers,omitempty"`
+	Body       []byte            `json:"body,omitempty"`
+	DurationMS float64           `json:"duration_ms"`
+	Timing     ReportTiming      `json:"timing"`
+}
+
+// ReportTiming is how long the parts of a request took, in milliseconds.
+type ReportTiming struct {
+	DNS       float64 `json:"dns_ms,omitempty"`
+	Connect   float64 `json:"connect_ms,omitempty"`
+	TLS       float64 `json:"tls_ms,omitempty"`
+	FirstByte float64 `json:"first_byte_ms,omitempty"`
+}
+
+// MaxReports is how many reports one call may hold.
+const MaxReports = 32
+
+// Report tells how orders went, and returns the ids of those of which the server
+// knows now. The others were given up before.
+func (c *Client) Report(ctx context.Context, endpoint, listener string, reports []Report) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var answer struct {
+		Recorded []string `json:"recorded"`
+	}
+	err := c.exchange(ctx, http.MethodPost, listenerPath(endpoint)+"/report", struct {
+		Listener string   `json:"listener"`
+		Reports  []Report `json:"reports"`
+	}{listener, reports}, &answer)
+	return answer.Recorded, err
+}
+
+// Leave tells that a listener goes.
+func (c *Client) Leave(ctx context.Context, endpoint, listener string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return c.exchange(ctx, http.MethodDelete, listenerPath(endpoint)+"?listener="+url.QueryEscape(listener), nil, nil)
+}
+
+// exchange makes a call whose body and answer are JSON; both may be nil.
+func (c *Client) exchange(ctx context.Context, method, path string, body, into any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return &CallError{Server: c.server.String(), Cause: err}
+		}
+	}
+	answer, err := c.call(ctx, method, path, text, maxOrders)
+	if err != nil || into == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return &CallError{Server: c.server.String(), Cause: errNotRowlock}
+	}
+	return nil
+}

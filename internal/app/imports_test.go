@@ -27,7 +27,7 @@ var (
 		"internal/endpoint", "internal/eventtype", "internal/explore", "internal/notify", "internal/operate", "internal/reconcile", "internal/retain", "internal/rotate", "internal/source",
 	}
 	pages    = []string{"static", "web"}
-	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/access", "internal/server/body", "internal/server/problem"})
+	handlers = slices.Concat(useCases, leaves, pages, []string{"internal/store", "internal/server/access", "internal/server/body", "internal/server/configuration", "internal/server/problem"})
 )
 
 // rooms says what each folder of packages may import of ours, tests aside. A
@@ -77,12 +77,19 @@ var rooms = map[string][]string{
 	// What a source's settings mean, for who edits them and who obeys them.
 	"internal/source/settings": {"internal/gateway", "internal/signature"},
 
-	"internal/worker":           slices.Concat(useCases, []string{"internal/clock", "internal/gateway", "internal/job"}),
-	"internal/server/access":    {"internal/gateway"},
-	"internal/server/body":      {"internal/gateway"},
-	"internal/server/problem":   slices.Concat(useCases, leaves, []string{"internal/server/body"}),
+	"internal/worker":         slices.Concat(useCases, []string{"internal/clock", "internal/gateway", "internal/job"}),
+	"internal/server/access":  {"internal/gateway"},
+	"internal/server/body":    {"internal/gateway"},
+	"internal/server/problem": slices.Concat(useCases, leaves, []string{"internal/server/body"}),
+	// How callers write endpoints, sources, rules and event types, alone and all
+	// together.
+	"internal/server/api/strictjson": nil,
+	"internal/server/resource":       slices.Concat(useCases, leaves, []string{"internal/server/api/strictjson", "internal/server/problem"}),
+	"internal/server/configuration": slices.Concat(useCases, leaves, []string{
+		"internal/server/api/strictjson", "internal/server/problem", "internal/server/resource", "internal/store",
+	}),
 	"internal/server/ingest":    {"internal/accept", "internal/gateway", "internal/server/body", "internal/server/problem"},
-	"internal/server/api":       handlers,
+	"internal/server/api":       slices.Concat(handlers, []string{"internal/server/api/strictjson", "internal/server/resource"}),
 	"internal/server/dashboard": handlers,
 	"internal/server": slices.Concat(handlers, []string{
 		"internal/server/api", "internal/server/dashboard", "internal/server/ingest",

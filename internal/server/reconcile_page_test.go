@@ -16,6 +16,12 @@ import (
 // uploadForm posts the form of a new comparison, with a file if it has a name.
 func (w *browser) uploadForm(fields map[string]string, name, list string) page {
 	w.t.Helper()
+	return w.upload(w.home+"/reconcile/new", fields, name, list)
+}
+
+// upload sends a form with a file as its last field; without a name there is none.
+func (w *browser) upload(path string, fields map[string]string, name, list string) page {
+	w.t.Helper()
 	var text bytes.Buffer
 	form := multipart.NewWriter(&text)
 	for field, value := range fields {
@@ -23,6 +29,18 @@ func (w *browser) uploadForm(fields map[string]string, name, list string) page {
 			w.t.Fatal(err)
 		}
 	}
+	if name != "" {
+		w.addFile(form, name, list)
+	}
+	if err := form.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.sendBody(http.MethodPost, path, &text, map[string]string{"Content-Type": form.FormDataContentType()})
+}
+
+// addFile adds a file to a form.
+func (w *browser) addFile(form *multipart.Writer, name, list string) {
+	w.t.Helper()
 	file, err := form.CreateFormFile("list", name)
 	if err != nil {
 		w.t.Fatal(err)
@@ -30,10 +48,6 @@ func (w *browser) uploadForm(fields map[string]string, name, list string) page {
 	if _, err := file.Write([]byte(list)); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := form.Close(); err != nil {
-		w.t.Fatal(err)
-	}
-	return w.sendBody(http.MethodPost, w.home+"/reconcile/new", &text, map[string]string{"Content-Type": form.FormDataContentType()})
 }
 
 // compared has the comparison that an answer leads to be done.

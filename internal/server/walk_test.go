@@ -195,18 +195,19 @@ func (w world) at(t *testing.T, o operation) string {
 
 // bodies are what operations need that take no empty object.
 var bodies = map[string]string{
-	"publishEvent":       `{"type":"a.b","data":1}`,
-	"publishEvents":      `{"events":[]}`,
-	"tryFilter":          `{"filter":"true"}`,
-	"createEndpoint":     `{"url":"http://127.0.0.1:1/"}`,
-	"createSource":       `{"name":"x","kind":"none"}`,
-	"rotateSourceSecret": `{"secret":"0123456789abcdef"}`,
-	"createEventType":    `{"name":"x"}`,
-	"createAPIKey":       `{"name":"x","scopes":["publish"]}`,
-	"updateMember":       `{"role":"admin"}`,
-	"createInvitation":   `{"role":"viewer"}`,
-	"dismissFailures":    `{"status_code":599}`,
-	"restoreFailures":    `{"status_code":599}`,
+	"publishEvent":        `{"type":"a.b","data":1}`,
+	"publishEvents":       `{"events":[]}`,
+	"tryFilter":           `{"filter":"true"}`,
+	"createEndpoint":      `{"url":"http://127.0.0.1:1/"}`,
+	"createSource":        `{"name":"x","kind":"none"}`,
+	"rotateSourceSecret":  `{"secret":"0123456789abcdef"}`,
+	"createEventType":     `{"name":"x"}`,
+	"importConfiguration": `{"version":1}`,
+	"createAPIKey":        `{"name":"x","scopes":["publish"]}`,
+	"updateMember":        `{"role":"admin"}`,
+	"createInvitation":    `{"role":"viewer"}`,
+	"dismissFailures":     `{"status_code":599}`,
+	"restoreFailures":     `{"status_code":599}`,
 
 	"createReconciliation": `{"key":"k"}`,
 

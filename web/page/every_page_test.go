@@ -38,6 +38,7 @@ var everyPage = map[string]drawing{
 	"ClaimAsk":                of(page.ClaimAsk),
 	"ClaimPage":               of(page.ClaimPage),
 	"ClaimsPage":              of(page.ClaimsPage),
+	"ConfigurationPage":       of(page.ConfigurationPage),
 	"DeleteAccountAsk":        of(page.DeleteAccountAsk),
 	"DeleteAsk":               of(page.DeleteAsk),
 	"DeleteViewAsk":           of(page.DeleteViewAsk),

@@ -9,6 +9,7 @@ import (
 	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/server/resource"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -18,7 +19,7 @@ const (
 	maxHolds = 100
 )
 
-var leaseSpan = span{gateway.MinLease, gateway.MaxLease}
+var leaseSpan = resource.Span{Least: gateway.MinLease, Most: gateway.MaxLease}
 
 // ClaimView is a key of the ledger.
 type ClaimView struct {
@@ -91,7 +92,7 @@ type claimReply struct {
 }
 
 func (a *API) claim(ctx context.Context, who caller, in *claimInput, body claimBody) (*claimReply, error) {
-	lease, err := leaseSpan.read(body.Lease, "body.lease")
+	lease, err := leaseSpan.Read(body.Lease, "body.lease")
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (a *API) releaseClaim(ctx context.Context, who caller, in *claimPath, body 
 }
 
 func (a *API) extendClaim(ctx context.Context, who caller, in *claimPath, body extendBody) (*objectReply[ClaimView], error) {
-	lease, err := leaseSpan.read(body.Lease, "body.lease")
+	lease, err := leaseSpan.Read(body.Lease, "body.lease")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/server/api/strictjson"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 // securityScheme is the name of the API key in the OpenAPI document.
@@ -92,8 +93,9 @@ func newRegistry() huma.Registry {
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]string]](), reflect.TypeFor[[]string]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[[]int]](), reflect.TypeFor[[]int]())
 	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[map[string]string]](), reflect.TypeFor[map[string]string]())
-	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[RateLimitBody]](), reflect.TypeFor[RateLimitBody]())
-	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[AuthBody]](), reflect.TypeFor[AuthBody]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[resource.RateLimitBody]](), reflect.TypeFor[resource.RateLimitBody]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[resource.AuthBody]](), reflect.TypeFor[resource.AuthBody]())
+	r.RegisterTypeAlias(reflect.TypeFor[strictjson.Field[resource.RuleBody]](), reflect.TypeFor[resource.RuleBody]())
 	return r
 }
 

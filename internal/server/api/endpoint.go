@@ -6,6 +6,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 const endpointList = "endpoints"
@@ -24,7 +25,7 @@ type EndpointView struct {
 	MaxInFlight         int                      `json:"max_in_flight" doc:"How many sends may be under way at once."`
 	StopOn              []int                    `json:"stop_on" nullable:"false" doc:"Status codes that end the retries."`
 	Filter              string                   `json:"filter,omitempty" doc:"What an event must meet besides its type."`
-	RateLimit           *RateLimitBody           `json:"rate_limit,omitempty" doc:"How many sends may begin within a second; left out: no limit."`
+	RateLimit           *resource.RateLimitBody  `json:"rate_limit,omitempty" doc:"How many sends may begin within a second; left out: no limit."`
 	Failover            *gateway.EndpointID      `json:"failover,omitempty" doc:"Who gets what this one could not be given."`
 	Signature           gateway.SignatureVersion `json:"signature" enum:"v1,v1a" doc:"How new secrets sign: with HMAC-SHA256, or with Ed25519."`
 	PublicKeys          []string                 `json:"public_keys,omitempty" nullable:"false" doc:"What verifies signatures v1a, newest first: those of all live keys. Left out where none signs so." example:"[\"whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=\"]"`
@@ -55,7 +56,7 @@ func endpointViewer(who caller) func(gateway.Endpoint) EndpointView {
 			EventTypes: notNil(e.EventTypes), Headers: ownHeaders(e.Headers, secrets),
 			RetrySchedule: durationTexts(e.RetrySchedule), Timeout: optionalDurationText(e.Timeout),
 			MaxInFlight: e.MaxInFlight, StopOn: notNil(e.StopOn),
-			Filter: e.Filter, RateLimit: rateLimit(e.RatePerSecond), Failover: e.Failover,
+			Filter: e.Filter, RateLimit: resource.RateLimit(e.RatePerSecond), Failover: e.Failover,
 			Signature: e.Signature, Auth: viewAuth(e.Auth),
 			State: e.State, DisabledReason: e.DisabledReason, StateChangedAt: timestamp(e.StateChangedAt),
 			ConsecutiveFailures: e.ConsecutiveFailures,
@@ -189,7 +190,7 @@ func (a *API) onEndpoint(ctx context.Context, who caller, in *endpointPath, act 
 
 // endpointInput is what the use case takes, with the failover endpoint looked
 // up. One that is not there is said to be wrong in the body: the path is right.
-func (a *API) endpointInput(ctx context.Context, who caller, body EndpointBody, read func() (endpoint.Input, error)) (endpoint.Input, error) {
+func (a *API) endpointInput(ctx context.Context, who caller, body resource.EndpointBody, read func() (endpoint.Input, error)) (endpoint.Input, error) {
 	in, err := read()
 	if err != nil || !body.Failover.Given {
 		return in, err

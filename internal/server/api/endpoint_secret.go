@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 // secretView is a signing secret, revealed.
@@ -21,7 +22,7 @@ func viewSecret(s gateway.Secret) secretView {
 }
 
 // overlapSpan bounds how long a secret outlives the next one.
-var overlapSpan = span{0, gateway.MaxOverlap}
+var overlapSpan = resource.Span{Least: 0, Most: gateway.MaxOverlap}
 
 // rotateEndpointBody says how to change an endpoint's secret.
 type rotateEndpointBody struct {
@@ -30,7 +31,7 @@ type rotateEndpointBody struct {
 }
 
 // extendSpan bounds how much longer a secret signs than until now.
-var extendSpan = span{time.Millisecond, gateway.MaxOverlap}
+var extendSpan = resource.Span{Least: time.Millisecond, Most: gateway.MaxOverlap}
 
 // extendSecretBody says for how long a secret goes on signing.
 type extendSecretBody struct {
@@ -71,7 +72,7 @@ func (a *API) rotateEndpointSecret(ctx context.Context, who caller, in *endpoint
 	if err != nil {
 		return nil, err
 	}
-	overlap, err := overlapSpan.readOptional(body.Overlap, "body.overlap")
+	overlap, err := overlapSpan.ReadOptional(body.Overlap, "body.overlap")
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (a *API) extendEndpointSecret(ctx context.Context, who caller, in *secretPa
 	if err != nil {
 		return nil, err
 	}
-	overlap, err := extendSpan.read(body.Overlap, "body.overlap")
+	overlap, err := extendSpan.Read(body.Overlap, "body.overlap")
 	if err != nil {
 		return nil, err
 	}

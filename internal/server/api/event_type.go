@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"net/url"
 
-	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/server/api/strictjson"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 const eventTypeList = "event-types"
@@ -52,39 +51,17 @@ func (p *eventTypePath) typeName() string {
 
 // newEventTypeBody describes a type to declare.
 type newEventTypeBody struct {
-	EventTypeBody
+	resource.EventTypeBody
 
 	Name *string `json:"name" nullable:"false" pattern:"^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,255}$" example:"order.created" doc:"As events carry it. The types of providers can have spaces inside."`
 }
 
 // changeEventTypeBody describes a change of a type.
 type changeEventTypeBody struct {
-	EventTypeBody
+	resource.EventTypeBody
 
 	// Name is refused if it is another. The document leaves it out.
 	Name *string `json:"name,omitempty"`
-}
-
-// EventTypeBody describes what can be changed of a type. Null sets a field back
-// to what it is when left out at the making.
-type EventTypeBody struct {
-	Description strictjson.Field[string]            `json:"description,omitzero" nullable:"true" maxLength:"2000" example:"An order was placed."`
-	Schema      json.RawMessage                     `json:"schema,omitempty" doc:"A JSON Schema of draft 2020-12, or of the one that its $schema names, of at most 64 KiB. References lead nowhere but into itself, patterns are RE2, and formats are not checked. Published events that break it are refused; what providers send is not asked. Left out, or null: none."`
-	Examples    strictjson.Field[[]json.RawMessage] `json:"examples,omitzero" nullable:"true" maxItems:"20" doc:"Data of such events, which satisfies the schema; at most 64 KiB in all."`
-	SingleFire  strictjson.Field[bool]              `json:"single_fire,omitzero" nullable:"true" doc:"An endpoint gets one event of this type for each subject, so each needs a subject. Left out: false."`
-	OnDoubt     strictjson.Field[string]            `json:"on_doubt,omitzero" nullable:"true" enum:"resend,hold" doc:"When nobody knows whether a single-fire event was received: resend it under the same Idempotency-Key, or hold it for a person. Left out: resend."`
-}
-
-// input is what the use case takes.
-func (b EventTypeBody) input(name *string) eventtype.Input {
-	in := eventtype.Input{
-		Name: name, Description: given(b.Description, ""), Examples: given(b.Examples, nil),
-		SingleFire: given(b.SingleFire, false), OnDoubt: (*gateway.OnDoubt)(given(b.OnDoubt, string(gateway.OnDoubtResend))),
-	}
-	if b.Schema != nil {
-		in.Schema = &b.Schema
-	}
-	return in
 }
 
 func (a *API) addEventTypeRoutes() {
@@ -131,7 +108,7 @@ func (a *API) listEventTypes(ctx context.Context, who caller, in *PageQuery) (*l
 }
 
 func (a *API) createEventType(ctx context.Context, who caller, _ *nothing, body newEventTypeBody) (*objectReply[eventTypeView], error) {
-	made, err := a.EventTypes.Create(ctx, who.account(), who.actor(), body.input(body.Name))
+	made, err := a.EventTypes.Create(ctx, who.account(), who.actor(), body.Input(body.Name))
 	return object(made, err, viewEventType)
 }
 
@@ -141,7 +118,7 @@ func (a *API) getEventType(ctx context.Context, who caller, in *eventTypePath) (
 }
 
 func (a *API) updateEventType(ctx context.Context, who caller, in *eventTypePath, body changeEventTypeBody) (*objectReply[eventTypeView], error) {
-	changed, err := a.EventTypes.Update(ctx, who.account(), who.actor(), in.typeName(), body.input(body.Name))
+	changed, err := a.EventTypes.Update(ctx, who.account(), who.actor(), in.typeName(), body.Input(body.Name))
 	return object(changed, err, viewEventType)
 }
 

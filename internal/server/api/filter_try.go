@@ -7,6 +7,7 @@ import (
 	"github.com/rowlock/rowlock/internal/decide"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 // tryFilterBody is a filter to try.
@@ -64,7 +65,7 @@ func (b tryFilterBody) trial() (t decide.Trial, err error) {
 	if b.Filter == nil {
 		return t, problem.At("body.filter", "is missing")
 	}
-	if err := checkTypes(b.EventTypes); err != nil {
+	if err := resource.CheckTypes(b.EventTypes); err != nil {
 		return t, err
 	}
 	t = decide.Trial{Filter: *b.Filter, Types: b.EventTypes}

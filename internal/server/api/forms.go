@@ -16,7 +16,7 @@ func (a *API) completeForms() {
 	forms := a.huma.OpenAPI().Components.Schemas.Map()
 	forms["NewSourceBody"].Properties["kind"].Enum = kinds()
 	forms["Source"].Properties["kind"].Enum = append(kinds(), gateway.SourceKindAPI)
-	for _, name := range []string{"NewSourceBody", "ChangeSourceBody", "Source"} {
+	for _, name := range []string{"NewSourceBody", "ChangeSourceBody", "ConfiguredSourceBody", "Source"} {
 		settings := forms[name].Properties["settings"]
 		settings.Type, settings.AdditionalProperties = huma.TypeObject, true
 		settings.Nullable = name != "Source"

@@ -25,20 +25,21 @@ const (
 const testDeadline = gateway.MaxTimeout + 10*time.Second
 
 const (
-	tagEvents     = "Events"
-	tagEndpoints  = "Endpoints"
-	tagDeliveries = "Deliveries"
-	tagAttempts   = "Attempts"
-	tagFailures   = "Failures"
-	tagSources    = "Sources"
-	tagClaims     = "Claims"
-	tagEventTypes = "Event types"
-	tagUsage      = "Usage"
-	tagFacts      = "Facts"
-	tagOperations = "Operations"
-	tagReconcile  = "Reconciliations"
-	tagKeys       = "API keys"
-	tagMembers    = "Members"
+	tagEvents        = "Events"
+	tagEndpoints     = "Endpoints"
+	tagDeliveries    = "Deliveries"
+	tagAttempts      = "Attempts"
+	tagFailures      = "Failures"
+	tagSources       = "Sources"
+	tagClaims        = "Claims"
+	tagEventTypes    = "Event types"
+	tagUsage         = "Usage"
+	tagFacts         = "Facts"
+	tagOperations    = "Operations"
+	tagReconcile     = "Reconciliations"
+	tagKeys          = "API keys"
+	tagMembers       = "Members"
+	tagConfiguration = "Configuration"
 )
 
 var tags = []*huma.Tag{
@@ -50,6 +51,7 @@ var tags = []*huma.Tag{
 	{Name: tagSources, Description: "Where providers send to."},
 	{Name: tagClaims, Description: "The ledger of what is done once: who holds a key, and what was done. Claim before a side effect that cannot share a transaction with a table of your own, complete after it."},
 	{Name: tagEventTypes, Description: "What you declare of your events: what their data looks like, and whether an endpoint gets one for each subject."},
+	{Name: tagConfiguration, Description: "What an account is set up with, as one document: to keep, to review, and to bring into another account."},
 	{Name: tagFacts, Description: "What the events of sources with a rule told of their subjects."},
 	{Name: tagOperations, Description: "One call that acts on many deliveries or events, and goes on by itself."},
 	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
@@ -75,6 +77,7 @@ func (a *API) addRoutes() {
 	a.addOperationRoutes()
 	a.addUsageRoutes()
 	a.addReconciliationRoutes()
+	a.addConfigurationRoutes()
 	a.addMemberRoutes()
 	a.addKeyRoutes()
 }

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/server/api/strictjson"
 	"github.com/rowlock/rowlock/internal/server/problem"
-	"github.com/rowlock/rowlock/internal/source"
+	"github.com/rowlock/rowlock/internal/server/resource"
 	"github.com/rowlock/rowlock/internal/source/settings"
 )
 
@@ -60,7 +59,7 @@ type sourcePath struct {
 
 // newSourceBody describes a source to make.
 type newSourceBody struct {
-	SourceBody
+	resource.SourceBody
 
 	Kind   *string `json:"kind" nullable:"false" example:"github" doc:"Who sends, or the way in which requests are signed."`
 	Secret *string `json:"secret,omitempty" nullable:"true" example:"0123456789abcdef" doc:"The provider's signing secret, where the kind has one. It is never shown again."`
@@ -68,24 +67,12 @@ type newSourceBody struct {
 
 // changeSourceBody describes a change of a source.
 type changeSourceBody struct {
-	SourceBody
+	resource.SourceBody
 
 	// Kind and Secret are refused, with what to do instead. The document leaves
 	// them out.
 	Kind   *string `json:"kind,omitempty"`
 	Secret *string `json:"secret,omitempty"`
-}
-
-// SourceBody describes what can be changed of a source.
-type SourceBody struct {
-	Name     strictjson.Field[string] `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"Repository hooks"`
-	UID      strictjson.Field[string] `json:"uid,omitzero" nullable:"true" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$" example:"repository-hooks" doc:"Your own name for it; null takes it away."`
-	Settings json.RawMessage          `json:"settings,omitempty" doc:"The kind's own settings, an object; they replace those before."`
-}
-
-// input is what the use case takes.
-func (b SourceBody) input() source.Input {
-	return source.Input{Name: given(b.Name, ""), UID: given(b.UID, ""), Settings: b.Settings}
 }
 
 func (a *API) listSources(ctx context.Context, who caller, in *PageQuery) (*listReply[sourceView], error) {
@@ -102,7 +89,7 @@ func (a *API) listSources(ctx context.Context, who caller, in *PageQuery) (*list
 }
 
 func (a *API) createSource(ctx context.Context, who caller, _ *nothing, body newSourceBody) (*objectReply[sourceView], error) {
-	in := body.input()
+	in := body.Input()
 	in.Kind, in.Secret = body.Kind, body.Secret
 	created, err := a.Sources.Create(ctx, who.account(), who.actor(), in)
 	return object(created, err, a.sourceViewer(who))
@@ -115,7 +102,7 @@ func (a *API) getSource(ctx context.Context, who caller, in *sourcePath) (*objec
 }
 
 func (a *API) updateSource(ctx context.Context, who caller, in *sourcePath, body changeSourceBody) (*objectReply[sourceView], error) {
-	change := body.input()
+	change := body.Input()
 	change.Kind, change.Secret = body.Kind, body.Secret
 	return a.onSource(ctx, who, in, func(id gateway.SourceID) (gateway.Source, error) {
 		return a.Sources.Update(ctx, who.account(), who.actor(), id, change)
@@ -176,7 +163,7 @@ func (a *API) rotateSourceSecret(ctx context.Context, who caller, in *sourcePath
 	if body.Secret == nil {
 		return nil, problem.At("body.secret", "is required")
 	}
-	overlap, err := overlapSpan.readOptional(body.Overlap, "body.overlap")
+	overlap, err := overlapSpan.ReadOptional(body.Overlap, "body.overlap")
 	if err != nil {
 		return nil, err
 	}

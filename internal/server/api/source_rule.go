@@ -9,36 +9,9 @@ import (
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/problem"
+	"github.com/rowlock/rowlock/internal/server/resource"
 	"github.com/rowlock/rowlock/internal/source"
 )
-
-// RuleBody says in CEL what the events of a source mean.
-type RuleBody struct {
-	Key              *string  `json:"key,omitempty" nullable:"true" maxLength:"4096" example:"body.event_id" doc:"By what repeats of an event are known: a text or a whole number. Left out: what the kind knows."`
-	Type             *string  `json:"type,omitempty" nullable:"true" maxLength:"4096" example:"body.event" doc:"What comes in. Left out: what the kind knows, or webhook.received."`
-	Subject          *string  `json:"subject,omitempty" nullable:"true" maxLength:"4096" example:"body.message_id" doc:"What the event is about: a text or a whole number."`
-	State            *string  `json:"state,omitempty" nullable:"true" maxLength:"4096" example:"body.status" doc:"What it reports of the subject; null reports nothing. With a subject it is a fact, which is told once."`
-	Emit             *string  `json:"emit,omitempty" nullable:"true" maxLength:"4096" example:"\"message.\" + body.status" doc:"The type that the event is told as; null has it told to nobody. Left out: the type that came in."`
-	Terminal         []string `json:"terminal,omitempty" nullable:"true" maxItems:"100" example:"[\"delivered\",\"failed\"]" doc:"The states after which nothing is told of a subject."`
-	Rank             []string `json:"rank,omitempty" nullable:"true" maxItems:"100" example:"[\"queued\",\"sent\",\"delivered\"]" doc:"States in the order in which they come: one that was told is not followed by one before it. A state that is not among them has no rank."`
-	Repeats          *bool    `json:"repeats,omitempty" nullable:"true" doc:"A state may be told of a subject again. Left out: each is told once."`
-	RequiresExisting *bool    `json:"requires_existing,omitempty" nullable:"true" doc:"An event waits until something else told of its subject: a fact of any source, or another event with this subject. After 36 minutes it is unresolved."`
-}
-
-// rule is what the use case takes.
-func (b *RuleBody) rule() gateway.Rule {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
-	return gateway.Rule{
-		Key: text(b.Key), Type: text(b.Type), Subject: text(b.Subject), State: text(b.State), Emit: text(b.Emit),
-		Terminal: b.Terminal, Rank: b.Rank, Repeats: b.Repeats != nil && *b.Repeats,
-		RequiresExisting: b.RequiresExisting != nil && *b.RequiresExisting,
-	}
-}
 
 // ruleView is a source's rule.
 type ruleView struct {
@@ -90,12 +63,12 @@ func (a *API) addRuleRoutes() {
 	}, a.tryRule)
 }
 
-func (a *API) setRule(ctx context.Context, who caller, in *sourcePath, body RuleBody) (*objectReply[ruleView], error) {
+func (a *API) setRule(ctx context.Context, who caller, in *sourcePath, body resource.RuleBody) (*objectReply[ruleView], error) {
 	id, err := a.sourceID(ctx, who, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Sources.SetRule(ctx, who.account(), who.actor(), id, body.rule())
+	s, err := a.Sources.SetRule(ctx, who.account(), who.actor(), id, body.Rule())
 	return object(s, err, func(s gateway.Source) ruleView { return *viewRule(s) })
 }
 
@@ -122,11 +95,11 @@ func (a *API) deleteRule(ctx context.Context, who caller, in *sourcePath) (*empt
 
 // tryRuleBody says what to try a rule on.
 type tryRuleBody struct {
-	Rule    *RuleBody         `json:"rule,omitempty" doc:"The rule to try. Left out: the source's own."`
-	Event   *string           `json:"event,omitempty" nullable:"true" example:"evt_06h1m3v9c8x7k2q5n4t6w8y0za" doc:"An event of the source to try it on, as it came in, in place of headers and body."`
-	Headers map[string]string `json:"headers,omitempty" nullable:"true" example:"{\"X-GitHub-Event\":\"push\"}"`
-	Query   *string           `json:"query,omitempty" nullable:"true" example:"env=live"`
-	Body    json.RawMessage   `json:"body,omitempty" doc:"The body: a text as it stands in it, or any other JSON value as it is written here."`
+	Rule    *resource.RuleBody `json:"rule,omitempty" doc:"The rule to try. Left out: the source's own."`
+	Event   *string            `json:"event,omitempty" nullable:"true" example:"evt_06h1m3v9c8x7k2q5n4t6w8y0za" doc:"An event of the source to try it on, as it came in, in place of headers and body."`
+	Headers map[string]string  `json:"headers,omitempty" nullable:"true" example:"{\"X-GitHub-Event\":\"push\"}"`
+	Query   *string            `json:"query,omitempty" nullable:"true" example:"env=live"`
+	Body    json.RawMessage    `json:"body,omitempty" doc:"The body: a text as it stands in it, or any other JSON value as it is written here."`
 }
 
 // ruleTriedView is what a rule says of an event.
@@ -177,7 +150,7 @@ func (a *API) tryRule(ctx context.Context, who caller, in *sourcePath, body tryR
 // trial is what the use case takes.
 func (b *tryRuleBody) trial(maxBody int) (t accept.RuleTrial, err error) {
 	if b.Rule != nil {
-		rule, err := source.CheckRule(b.Rule.rule())
+		rule, err := source.CheckRule(b.Rule.Rule())
 		if err != nil {
 			return t, problem.Locate(err, func(field string) string { return "body.rule." + field })
 		}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/server/resource"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
 // windowSpan goes from what one row of the numbers stands for to the longest
 // time that is added up at once.
-var windowSpan = span{time.Minute, 31 * 24 * time.Hour}
+var windowSpan = resource.Span{Least: time.Minute, Most: 31 * 24 * time.Hour}
 
 // statsView is what happened at an endpoint in a window.
 type statsView struct {
@@ -28,7 +29,7 @@ type statsInput struct {
 }
 
 func (a *API) endpointStats(ctx context.Context, who caller, in *statsInput) (*objectReply[statsView], error) {
-	window, err := windowSpan.read(in.Window, "query.window")
+	window, err := windowSpan.Read(in.Window, "query.window")
 	if err != nil {
 		return nil, err
 	}

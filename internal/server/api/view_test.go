@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/server/resource"
 )
 
 func TestTimestampForm(t *testing.T) {
@@ -47,7 +48,7 @@ func TestDurationTexts(t *testing.T) {
 		t.Errorf("%v", *got)
 	}
 	for _, bad := range []string{"", "10", "1d", "-1s", "hunter2", "1e9s", "9999999h", "1us", "721h"} {
-		if d, err := (span{0, gateway.MaxOverlap}).read(bad, "body.x"); err == nil {
+		if d, err := (resource.Span{Least: 0, Most: gateway.MaxOverlap}).Read(bad, "body.x"); err == nil {
 			t.Errorf("%q is %s", bad, d)
 		}
 	}

@@ -229,6 +229,7 @@ func addSettingsRoutes(r router) {
 	r.needs(gateway.PermKeys, post, "/settings/keys/new", createKey)
 	r.needs(gateway.PermKeys, get, "/settings/keys/:id/revoke", askRevokeKey)
 	r.needs(gateway.PermKeys, post, "/settings/keys/:id/revoke", revokeKey)
+	addConfigurationRoutes(r)
 }
 
 func addAccountRoutes(r router) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/signature"
 )
 
 // redactedJSON stands for a value that its reader may not see.
@@ -17,14 +16,10 @@ var nothing = []byte("{}")
 // the kind keeps private is left out. Of a kind that this version does not know,
 // nothing is shown.
 func Redact(kind string, raw []byte) []byte {
-	scheme, ok := signature.Lookup(kind)
+	private := privateOf(kind)
 	members, err := membersOf(raw)
-	if !ok || err != nil {
+	if private == nil || err != nil {
 		return nothing
-	}
-	private := map[string]bool{}
-	for _, s := range scheme.Info().Settings {
-		private[s.Name] = s.Private
 	}
 	changed := false
 	for i, m := range members {

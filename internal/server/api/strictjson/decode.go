@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,3 +74,24 @@ func (f *Field[T]) UnmarshalJSON(value []byte) error {
 }
 
 func (Field[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// MarshalJSON writes what the field holds. A field that was not given is left
+// out by the tag omitzero.
+func (f Field[T]) MarshalJSON() ([]byte, error) {
+	if f.Null || !f.Given {
+		return []byte("null"), nil
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // an expression stays as it was written
+	if err := encoder.Encode(f.Value); err != nil {
+		return nil, fmt.Errorf("encode field: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Of is a field that holds a value.
+func Of[T any](value T) Field[T] { return Field[T]{Given: true, Value: value} }
+
+// Null is a field that is null.
+func Null[T any]() Field[T] { return Field[T]{Given: true, Null: true} }

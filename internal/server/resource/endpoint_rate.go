@@ -1,4 +1,4 @@
-package api
+package resource
 
 import (
 	"github.com/danielgtaylor/huma/v2"
@@ -25,8 +25,8 @@ func (RateLimitBody) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// rateLimit is nil for none.
-func rateLimit(perSecond int) *RateLimitBody {
+// RateLimit is nil for none.
+func RateLimit(perSecond int) *RateLimitBody {
 	if perSecond == 0 {
 		return nil
 	}

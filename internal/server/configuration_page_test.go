@@ -26,7 +26,7 @@ func TestConfigurationPage(t *testing.T) {
 	}
 	previewed := to.upload(at, nil, "configuration.json", file)
 	previewed.wantStatus(http.StatusOK)
-	if n := previewed.Find("#report tbody tr").Length(); n != 6 || !strings.Contains(previewed.Find("#outcome").Text(), "6 created") {
+	if n := previewed.Find("#report tbody tr").Length(); n != 7 || !strings.Contains(previewed.Find("#outcome").Text(), "7 created") {
 		t.Fatalf("%d rows: %s", n, previewed.Find("#report").Text())
 	}
 	if n := len(entries(to.tenant().must(200, http.MethodGet, "/endpoints", nil))); n != 0 {
@@ -38,7 +38,7 @@ func TestConfigurationPage(t *testing.T) {
 	}
 	done := to.upload(at, fields, "", "")
 	done.wantStatus(http.StatusOK)
-	if links := done.Find("#report a.cell"); links.Length() != 6 || done.Find("#apply").Length() != 0 {
+	if links := done.Find("#report a.cell"); links.Length() != 7 || done.Find("#apply").Length() != 0 {
 		t.Errorf("%d links", links.Length())
 	}
 	again := to.upload(at, map[string]string{"pasted": file}, "", "")

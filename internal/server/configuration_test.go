@@ -112,8 +112,12 @@ func TestConfigurationChangesWhatDiffers(t *testing.T) {
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(entries(n.must(200, http.MethodGet, "/endpoints", nil))); n != 3 {
+	if n := len(entries(n.must(200, http.MethodGet, "/endpoints", nil))); n != 4 {
 		t.Errorf("%d endpoints are left", n)
+	}
+	other := n.must(200, http.MethodPost, "/configuration", object{"version": 1, "endpoints": []any{object{"uid": "laptop", "kind": "http", "url": somewhere}}})
+	if other["refused"] != 1.0 || !strings.Contains(fmt.Sprint(other), "cannot be changed: make another endpoint") {
+		t.Errorf("another kind: %v", other)
 	}
 	if e := n.must(200, http.MethodGet, "/endpoints/billing", nil); e["failover"] != nil || len(e["headers"].(object)) != 1 || e["rate_limit"] == nil {
 		t.Errorf("%v", e)

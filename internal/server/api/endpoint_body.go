@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/resource"
 )
 

@@ -135,6 +135,7 @@ func (v *services) addPeople(o ServeOptions) error {
 	v.notify, err = notify.New(notify.Options{
 		Store: v.store, Clock: v.clock, Log: o.Log,
 		URL: o.Config.SMTPURL.Reveal(), BaseURL: string(o.Config.BaseURL),
+		Egress: v.egress, UserAgent: "Rowlock/" + o.Version,
 	})
 	if err != nil {
 		return fmt.Errorf("ROWLOCK_SMTP_URL is not valid: %w", err)

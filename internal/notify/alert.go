@@ -82,30 +82,41 @@ func (s *Service) tellDigest(ctx context.Context, ref store.LaneRef) error {
 	})
 }
 
-// post writes a mail to each member who wants the news. Those of an endpoint
-// that was deleted meanwhile are none.
+// post writes a mail to each member who wants the news, and a message for the
+// account's channel if it does. Those of an endpoint that was deleted meanwhile
+// are none.
 func (s *Service) post(ctx context.Context, tx store.Tx, n news) error {
 	to, err := tx.Recipients(ctx, n.account, n.kind)
-	if err != nil || len(to) == 0 {
+	if err != nil {
+		return err
+	}
+	channel, err := tx.ChannelOf(ctx, n.account, n.kind)
+	if err != nil || len(to) == 0 && channel == "" {
 		return err
 	}
 	found, err := tx.Scene(ctx, n.account, n.endpoint)
 	if err != nil || n.endpoint != nil && found.Endpoint.Deleted {
 		return err
 	}
-	l := n.write(newScene(s.base, found, n))
+	sc := newScene(s.base, found, n)
+	l := n.write(sc)
 	for _, address := range to {
 		if err := s.add(ctx, tx, store.Mail{To: address, Subject: l.subject, Body: l.body}); err != nil {
 			return err
 		}
 	}
-	return nil
+	if channel == "" {
+		return nil
+	}
+	sc.channel = true
+	l = n.write(sc)
+	return s.add(ctx, tx, store.Mail{To: channel, Subject: l.subject, Body: l.body, Channel: &n.account})
 }
 
 // add stores a mail in a transaction, and has it sent if mails are.
 func (s *Service) add(ctx context.Context, tx store.Tx, m store.Mail) error {
 	m.ID = gateway.MailID(s.clock.NewID())
-	out := s.server != nil
+	out := s.server != nil || m.Channel != nil
 	if err := tx.AddMail(ctx, m, out); err != nil || !out {
 		return err
 	}

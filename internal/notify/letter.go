@@ -30,6 +30,8 @@ type scene struct {
 	// at is where the account's pages begin, endpointAt the endpoint's page.
 	at, endpointAt string
 	kind           gateway.AlertKind
+	// channel tells that it is for a channel, and not for a person.
+	channel bool
 }
 
 const (
@@ -76,6 +78,9 @@ func (sc scene) subject(format string, args ...any) string {
 // body puts paragraphs together, and says how to get no more of these mails.
 // Links stand alone in their lines.
 func (sc scene) body(paragraphs ...string) string {
+	if sc.channel {
+		return strings.Join(paragraphs, "\n\n")
+	}
 	end := fmt.Sprintf("You get this mail as a member of %s. Choose which mails you get, or stop them:", sc.account)
 	return strings.Join(append(paragraphs, "--", end, sc.at+"/settings/alerts"), "\n\n") + "\n"
 }

@@ -1,4 +1,5 @@
-// Package notify sends mails. A mail is written by the use case that has
+// Package notify sends mails, and messages to channels that take them as Slack
+// does, which are mails in all but how they are handed in. A mail is written by the use case that has
 // something to tell, in the transaction that earns it; a job wakes this
 // package, which hands it in. Alerts are mails that this package writes: the
 // transaction that earns one leaves a row, and the one that writes the mails
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
@@ -55,6 +57,10 @@ type Options struct {
 	// BaseURL is the public address, which links begin with; its host is the
 	// sender's unless URL names one.
 	BaseURL string
+	// Egress posts messages to channels.
+	Egress *egress.Client
+	// UserAgent is in what they post.
+	UserAgent string
 }
 
 // Service sends mails.
@@ -64,6 +70,8 @@ type Service struct {
 	log    *slog.Logger
 	server *server // nil: there is none
 	base   string  // the public address, without a slash at the end
+	egress *egress.Client
+	agent  string
 }
 
 // Mail is one that was sent, is to be sent, or waits to be read.
@@ -72,7 +80,7 @@ type Mail = store.Mail
 // New makes a Service. A URL that is not as Options wants it is an error, which
 // does not repeat it.
 func New(o Options) (*Service, error) {
-	s := &Service{store: o.Store, clock: o.Clock, log: o.Log, base: strings.TrimRight(o.BaseURL, "/")}
+	s := &Service{store: o.Store, clock: o.Clock, log: o.Log, base: strings.TrimRight(o.BaseURL, "/"), egress: o.Egress, agent: o.UserAgent}
 	if o.URL == "" {
 		return s, nil
 	}
@@ -95,9 +103,6 @@ func (s *Service) NextTry(try int) time.Time { return s.clock.Now().Add(Wait(try
 // A process that dies between the server's yes and the note of it sends the
 // mail twice.
 func (s *Service) Send(ctx context.Context, id gateway.MailID) error {
-	if s.server == nil {
-		return nil
-	}
 	m, err := s.store.TakeMail(ctx, id, waits[:])
 	if errors.Is(err, gateway.ErrNotFound) {
 		return nil
@@ -105,7 +110,7 @@ func (s *Service) Send(ctx context.Context, id gateway.MailID) error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.send(ctx, m, s.clock.Now()); err != nil {
+	if err := s.handIn(ctx, m); err != nil {
 		return s.failed(ctx, m, err)
 	}
 	s.log.Info("mail sent", "mail", m.ID, "recipient", m.To, "subject", m.Subject)
@@ -114,9 +119,24 @@ func (s *Service) Send(ctx context.Context, id gateway.MailID) error {
 	return s.store.MailSent(ctx, m.ID)
 }
 
+// handIn gives a mail to the server, and a message to its channel. What was due
+// and has no server by now stays to be read.
+func (s *Service) handIn(ctx context.Context, m Mail) error {
+	switch {
+	case m.Channel != nil:
+		return s.toChannel(ctx, *m.Channel, letter{m.Subject, m.Body})
+	case s.server == nil:
+		return errNoServer
+	}
+	return s.server.send(ctx, m, s.clock.Now())
+}
+
+// errNoServer: there is nobody to hand a mail in at.
+var errNoServer = errors.New("mails are not sent any more: ROWLOCK_SMTP_URL is not set")
+
 // failed notes why a try failed.
 func (s *Service) failed(ctx context.Context, m Mail, cause error) error {
-	final := m.DueAt == nil || isRefusal(cause)
+	final := m.DueAt == nil || isRefusal(cause) || errors.Is(cause, errNoServer) || errors.Is(cause, gateway.ErrNotFound)
 	s.log.Warn("mail not sent", "mail", m.ID, "recipient", m.To, "subject", m.Subject, "try", m.Tries, "last", final, "error", cause)
 	ctx, cancel := noteContext(ctx)
 	defer cancel()
@@ -143,9 +163,6 @@ func cut(text string) string {
 
 // WakeLate gives mails that are due and whose jobs were lost new ones.
 func (s *Service) WakeLate(ctx context.Context) error {
-	if s.server == nil {
-		return nil
-	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		ids, err := tx.LateMails(ctx, late, lateBatch)
 		if err != nil {
@@ -176,11 +193,8 @@ func (s *Service) Mail(ctx context.Context, id gateway.MailID) (Mail, error) {
 // whose body is forgotten, or that nobody could send is gateway.ErrNotFound. A
 // mail that is on its way at this very moment is sent twice.
 func (s *Service) Retry(ctx context.Context, id gateway.MailID) error {
-	if s.server == nil {
-		return gateway.ErrNotFound
-	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
-		if err := tx.MailDue(ctx, id); err != nil {
+		if err := tx.MailDue(ctx, id, s.server != nil); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, job.Mail{MailID: id})

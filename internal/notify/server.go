@@ -190,6 +190,9 @@ func (s *server) local() bool {
 
 // isRefusal tells whether a server has said no for good.
 func isRefusal(err error) bool {
+	if answer, ok := errors.AsType[*channelError](err); ok {
+		return answer.final()
+	}
 	refusal, ok := errors.AsType[*mail.SendError](err)
 	return ok && refusal.ErrorCode() >= refused
 }

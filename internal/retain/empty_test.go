@@ -95,6 +95,7 @@ func (b bundle) addTheRest(t *testing.T, account gateway.AccountID) {
 		`INSERT INTO users (id, email, name, password_hash, last_account_id) VALUES ($2::uuid, $2::uuid || '@example.com', 'x', '', $1)`,
 		`INSERT INTO members (account_id, user_id, role) VALUES ($1, $2, 'owner')`,
 		`INSERT INTO alert_choices (account_id, user_id, kind, wanted) VALUES ($1, $2, 'x', true)`,
+		`INSERT INTO alert_channels (id, account_id, sealed, host, kinds) VALUES ($2, $1, '', '', '{}')`,
 		`INSERT INTO saved_views (account_id, user_id, name, query) VALUES ($1, $2, 'x', '')`,
 		`INSERT INTO api_keys (id, account_id, name, hash, hint, scopes) VALUES ($2, $1, 'x', sha256($2::uuid::text::bytea), '', '{}')`,
 		`INSERT INTO invitations (id, hash, email, account_id, role, ends_at, used_by) VALUES ($2, sha256($2::uuid::text::bytea), '', $1, 'viewer', now(), $2)`,

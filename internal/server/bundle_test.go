@@ -113,7 +113,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 	b.operate = operate.New(operate.Options{Store: b.store, Clock: b.clock})
 	b.compare = reconcile.New(reconcile.Options{Store: b.store, Clock: b.clock})
 	b.account = account.NewService(account.Options{Store: b.store, Passwords: cheapPasswords, Clock: b.clock, Signup: config.SignupOpen})
-	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log})
+	mails, err := notify.New(notify.Options{Store: b.store, Clock: b.clock, Log: log, Egress: out})
 	if err != nil {
 		t.Fatal(err)
 	}

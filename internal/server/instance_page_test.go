@@ -2,12 +2,14 @@ package server_test
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/egress"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/server"
@@ -129,7 +131,9 @@ func withMailServer(t *testing.T) func(*server.Deps) {
 	t.Helper()
 	return func(d *server.Deps) {
 		var err error
-		d.Notify, err = notify.New(notify.Options{Store: d.Store, Clock: clock.New(), Log: discard(), URL: "smtp://127.0.0.1:1", BaseURL: "https://hooks.example.com"})
+		out := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+		t.Cleanup(out.CloseIdle)
+		d.Notify, err = notify.New(notify.Options{Store: d.Store, Clock: clock.New(), Log: discard(), URL: "smtp://127.0.0.1:1", BaseURL: "https://hooks.example.com", Egress: out})
 		if err != nil {
 			t.Fatal(err)
 		}

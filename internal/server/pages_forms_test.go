@@ -170,6 +170,8 @@ func (w *browser) busy(t *testing.T) (token string) {
 	n.must(200, http.MethodPut, "/sources/"+world.ids["sources"]+"/rule", object{"subject": "body.id"})
 	w.post(w.home+"/events/views/new", url.Values{"name": {"Orders"}, "query": {"range=1h&subject=s&type=order.created"}}).wantStatus(http.StatusSeeOther)
 
+	w.post(w.home+"/settings/alerts/channel", url.Values{"url": {"http://127.0.0.1:1/"}, "kinds": {"claim.doubtful"}}).wantStatus(http.StatusSeeOther)
+
 	w.newMember()
 	w.closing()
 	other := w.newBrowser(t)

@@ -187,6 +187,7 @@ var accountTables = func() []accountTable {
 		accountTable{name: "reconciliations"},
 		accountTable{name: "operations", order: "id"},
 		accountTable{name: "alerts"},
+		accountTable{name: "alert_channels"},
 		accountTable{name: "failure_digests"},
 		accountTable{name: "dismissals"},
 		accountTable{name: "event_types"},

@@ -35,6 +35,19 @@ func (x *explained) alerting() []call {
 			own := []store.OwnEvent{{ID: gateway.EventID(x.b.clock.NewID()), Data: []byte(`{}`)}}
 			return tx.EmitAll(ctx, account, gateway.TypeDeliveryFailed, own)
 		}),
+		done("a channel", func(ctx context.Context, tx store.Tx) error {
+			for _, url := range []string{"https://example.com", ""} {
+				if changed, err := tx.SetAlertChannel(ctx, account, x.b.clock.NewID(), url, "example.com", gateway.AlertKinds[:len(url)/10+1]); err != nil || !changed {
+					return errors.Join(errors.New("nothing was set"), err)
+				}
+			}
+			if host, err := tx.ChannelOf(ctx, account, gateway.AlertKinds[0]); err != nil || host == "" {
+				return errors.Join(errors.New("no channel"), err)
+			}
+			return tx.RemoveAlertChannel(ctx, account)
+		}),
+		missing("channel", func(ctx context.Context) error { _, err := x.AlertChannel(ctx, account); return err }),
+		missing("channel's address", func(ctx context.Context) error { _, err := x.AlertChannelURL(ctx, account); return err }),
 		x.withUser("choices and a digest", func(ctx context.Context, tx store.Tx, user store.User) error {
 			if err := tx.AddMember(ctx, account, user.ID, gateway.RoleViewer); err != nil {
 				return err

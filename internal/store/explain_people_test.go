@@ -269,7 +269,7 @@ func (x *explained) mails() []call {
 		}),
 		missing("take mail", func(ctx context.Context) error { _, err := x.TakeMail(ctx, id, nil); return err }),
 		done("mail due", func(ctx context.Context, tx store.Tx) error {
-			if err := tx.MailDue(ctx, id); !errors.Is(err, gateway.ErrNotFound) {
+			if err := tx.MailDue(ctx, id, true); !errors.Is(err, gateway.ErrNotFound) {
 				return errors.Join(errors.New("something was due"), err)
 			}
 			return nil

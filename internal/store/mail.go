@@ -27,6 +27,9 @@ type Mail struct {
 	SentAt *time.Time
 	// Failure is what the last try said.
 	Failure string
+	// Channel is the account to whose channel it goes, whose host To is then; nil
+	// for a mail.
+	Channel *gateway.AccountID
 }
 
 // mailBodies is the account under which bodies are sealed: mails belong to the
@@ -47,13 +50,13 @@ func (t Tx) AddMail(ctx context.Context, m Mail, due bool) error {
 		return err
 	}
 	_, err = t.tx.Exec(ctx, `
-		INSERT INTO mails (id, recipient, subject, body, due_at)
-		VALUES (@id, @to, @subject, @body, CASE WHEN @due::boolean THEN now() END)`,
-		pgx.NamedArgs{"id": m.ID, "to": m.To, "subject": m.Subject, "body": sealed, "due": due})
+		INSERT INTO mails (id, recipient, subject, body, due_at, channel_of)
+		VALUES (@id, @to, @subject, @body, CASE WHEN @due::boolean THEN now() END, @channel)`,
+		pgx.NamedArgs{"id": m.ID, "to": m.To, "subject": m.Subject, "body": sealed, "due": due, "channel": m.Channel})
 	return wrap("add mail", err)
 }
 
-const mailFields = `id, recipient, subject, body, created_at, tries, due_at, sent_at, failure`
+const mailFields = `id, recipient, subject, body, created_at, tries, due_at, sent_at, failure, channel_of`
 
 // mailRow reads rows with collectMail.
 func (s *Store) mailRow(ctx context.Context) pgx.RowToFunc[Mail] {
@@ -63,7 +66,7 @@ func (s *Store) mailRow(ctx context.Context) pgx.RowToFunc[Mail] {
 // collectMail reads a row of mailFields and opens the body.
 func (s *Store) collectMail(ctx context.Context, row pgx.CollectableRow) (m Mail, err error) {
 	var sealed []byte
-	if err := row.Scan(&m.ID, &m.To, &m.Subject, &sealed, &m.CreatedAt, &m.Tries, &m.DueAt, &m.SentAt, &m.Failure); err != nil {
+	if err := row.Scan(&m.ID, &m.To, &m.Subject, &sealed, &m.CreatedAt, &m.Tries, &m.DueAt, &m.SentAt, &m.Failure, &m.Channel); err != nil {
 		return m, err
 	}
 	if sealed == nil {
@@ -143,15 +146,17 @@ func (t Tx) LateMails(ctx context.Context, age time.Duration, limit int) ([]gate
 	return ids, wrap("find late mails", err)
 }
 
-// MailDue makes a mail due now that was not sent, and whose body is kept. Any
-// other is gateway.ErrNotFound.
-func (t Tx) MailDue(ctx context.Context, id gateway.MailID) error {
+// MailDue makes a mail due now that was not sent, and whose body is kept; where
+// mails are not sent, only a message for a channel. Any other is
+// gateway.ErrNotFound.
+func (t Tx) MailDue(ctx context.Context, id gateway.MailID, mailOut bool) error {
 	tag, err := t.tx.Exec(ctx, `
 		UPDATE mails
 		SET due_at = now()
 		WHERE id = $1
+		  AND ($2 OR channel_of IS NOT NULL)
 		  AND sent_at IS NULL
-		  AND body IS NOT NULL`, id)
+		  AND body IS NOT NULL`, id, mailOut)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = gateway.ErrNotFound
 	}

@@ -47,6 +47,10 @@ var SealedColumns = []Sealed{
 		bound: func(id, _, _ [16]byte) []byte { return mailContext(id) },
 	},
 	{
+		Name: "alert channels", table: "alert_channels", column: "sealed", first: "account_id", second: "account_id",
+		bound: func(_, account, _ [16]byte) []byte { return channelContext(account) },
+	},
+	{
 		Name: "messages for browsers", table: "sessions", column: "flash", first: "user_id", second: "id",
 		bound: func(id, user, _ [16]byte) []byte { return flashContext(user, gateway.SessionID(id)) },
 	},

@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -13,11 +14,55 @@ import (
 type Alerts struct {
 	layout.Frame
 
+	Now time.Time
 	// Kinds are those that are chosen.
 	Kinds []string
 	// MailOut tells that mails are sent, and not kept for the instance's owner.
 	MailOut bool
 	Errors  Errors
+	Channel AlertChannel
+}
+
+// AlertChannel is where the account is told besides by mail.
+type AlertChannel struct {
+	// Host is of the address that is set; empty for none.
+	Host string
+	// Kinds are those that are told.
+	Kinds []string
+	// Manages tells that the reader may change it.
+	Manages bool
+	// Last is the last message; nil for none.
+	Last   *AlertMessage
+	Errors Errors
+}
+
+// AlertMessage is what became of a message to a channel.
+type AlertMessage struct {
+	Subject string
+	At      time.Time
+	Sent    bool
+	// Failure is what the last try said, Next when the next one is due; nil for
+	// none to come.
+	Failure string
+	Next    *time.Time
+}
+
+// badge is the look and the word of how it went.
+func (m AlertMessage) badge() (look, word string) {
+	switch {
+	case m.Sent:
+		return "delivered", "Posted"
+	case m.Next != nil && m.Failure != "":
+		return "retrying", "Retrying"
+	case m.Next != nil:
+		return "pending", "Waiting"
+	default:
+		return "failed", "Not posted"
+	}
+}
+
+func (c AlertChannel) chosen(kind gateway.AlertKind) bool {
+	return slices.Contains(c.Kinds, string(kind))
 }
 
 // tabAlerts is the page's tab among the settings.
@@ -36,9 +81,25 @@ var alertWords = map[gateway.AlertKind]struct{ name, note string }{
 
 func (v Alerts) chosen(kind gateway.AlertKind) bool { return slices.Contains(v.Kinds, string(kind)) }
 
-func (v Alerts) kindsAttrs() templ.Attributes {
-	if v.Errors["kinds"] == "" {
+func (v Alerts) kindsAttrs() templ.Attributes { return kindsAttrs(v.Errors, "kinds-error") }
+
+func kindsAttrs(e Errors, id string) templ.Attributes {
+	if e["kinds"] == "" {
 		return nil
 	}
-	return templ.Attributes{"aria-describedby": "kinds-error", "aria-invalid": "true", "tabindex": "-1"}
+	return templ.Attributes{"aria-describedby": id, "aria-invalid": "true", "tabindex": "-1"}
+}
+
+func (c AlertChannel) urlLabel() string {
+	if c.Host == "" {
+		return "Incoming webhook URL"
+	}
+	return "Another incoming webhook URL"
+}
+
+func (c AlertChannel) urlHint() string {
+	if c.Host == "" {
+		return "It is kept sealed, and shown to nobody afterwards. Discord takes it with /slack at its end."
+	}
+	return "Left empty, the one that is set stays."
 }

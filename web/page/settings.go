@@ -115,7 +115,7 @@ func settingsTabs(account, section string) []component.Choice {
 	return []component.Choice{
 		{Text: "General", Href: account + "/settings", Current: section == layout.SectionSettings},
 		{Text: "Members", Href: account + "/settings/members", Current: section == tabMembers},
-		{Text: "Mails to me", Href: account + "/settings/alerts", Current: section == tabAlerts},
+		{Text: "Alerts", Href: account + "/settings/alerts", Current: section == tabAlerts},
 		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
 		{Text: "Export and import", Href: account + "/settings/configuration", Current: section == tabConfiguration},
 	}

@@ -6,25 +6,48 @@ import (
 	"github.com/rowlock/rowlock/web/page"
 )
 
-const fieldKinds = "kinds"
+const (
+	fieldKinds = "kinds"
+	fieldURL   = "url"
+)
 
-// alertsPage is what the person is told by mail, without what they chose.
+// alertKinds are those that are ticked.
+func alertKinds(f form) []gateway.AlertKind {
+	kinds := make([]gateway.AlertKind, len(f.all(fieldKinds)))
+	for i, kind := range f.all(fieldKinds) {
+		kinds[i] = gateway.AlertKind(kind)
+	}
+	return kinds
+}
+
+func kindTexts(kinds []gateway.AlertKind) []string {
+	all := make([]string, len(kinds))
+	for i, kind := range kinds {
+		all[i] = string(kind)
+	}
+	return all
+}
+
+// alertsPage is what the person, and the account's channel, are told.
 func (v *visit) alertsPage() (page.Alerts, error) {
-	frame, _, err := v.frame("Mails to me", layout.SectionSettings)
-	return page.Alerts{Frame: frame, MailOut: v.d.MailOut}, err
+	frame, _, err := v.frame("Alerts", layout.SectionSettings)
+	if err != nil {
+		return page.Alerts{}, err
+	}
+	view := page.Alerts{Frame: frame, MailOut: v.d.MailOut, Now: v.now()}
+	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.operates())
+	if err != nil {
+		return view, err
+	}
+	view.Kinds = kindTexts(kinds)
+	view.Channel, err = v.alertChannel()
+	return view, err
 }
 
 func showAlerts(v *visit) error {
 	view, err := v.alertsPage()
 	if err != nil {
 		return err
-	}
-	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.operates())
-	if err != nil {
-		return err
-	}
-	for _, kind := range kinds {
-		view.Kinds = append(view.Kinds, string(kind))
 	}
 	return v.page(page.AlertsPage(view))
 }
@@ -35,11 +58,7 @@ func chooseAlerts(v *visit) error {
 		return err
 	}
 	if f.ok() {
-		kinds := make([]gateway.AlertKind, len(f.all(fieldKinds)))
-		for i, kind := range f.all(fieldKinds) {
-			kinds[i] = gateway.AlertKind(kind)
-		}
-		err := v.d.Notify.Choose(v.ctx(), v.account(), v.actor(), v.person().ID, kinds)
+		err := v.d.Notify.Choose(v.ctx(), v.account(), v.actor(), v.person().ID, alertKinds(f))
 		if err == nil {
 			return v.done(v.at("settings", "alerts"), "Saved. It holds from the next mail on.")
 		}

@@ -222,8 +222,7 @@ func addEndpointRoutes(r router) {
 func addSettingsRoutes(r router) {
 	r.within(get, "/settings", showSettings)
 	r.needs(gateway.PermSettings, post, "/settings", renameAccount)
-	r.within(get, "/settings/alerts", showAlerts)
-	r.within(post, "/settings/alerts", chooseAlerts)
+	addAlertRoutes(r)
 	r.within(get, "/settings/keys", showKeys)
 	r.needs(gateway.PermKeys, get, "/settings/keys/new", askNewKey)
 	r.needs(gateway.PermKeys, post, "/settings/keys/new", createKey)

@@ -16,6 +16,7 @@ import (
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server"
+	"github.com/rowlock/rowlock/internal/server/dashboard"
 )
 
 // ServeOptions are what a process is started with.
@@ -199,7 +200,10 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 		MaxBody: int(o.Config.MaxBody), Version: o.Version,
 		Store: v.store, Accounts: v.accounts, Accept: v.accept, Decide: v.decide, Deliver: v.deliver, Operate: v.operate, Explore: v.explore, Claims: v.claims, Reconcile: v.reconcile,
 		Endpoints: v.endpoints, Sources: v.sources, EventTypes: v.eventTypes, Notify: v.notify,
-		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention, Settings: o.Config.Settings(),
+		MailOut: o.Config.SMTPURL != "", Retention: o.Config.Retention, Settings: o.Config.Settings(), Limits: dashboard.Limits{
+			Endpoints: o.Config.AccountMaxEndpoints, EventsPerSecond: o.Config.AccountEventsPerSecond, StoredBytes: int64(o.Config.AccountStoredBytes),
+			DedupeWindow: o.Config.DedupeWindow, ClaimRetention: o.Config.ClaimRetention,
+		},
 		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
 	}, err
 }

@@ -70,6 +70,7 @@ func (s *Server) addPages() error {
 		BaseURL:    s.deps.BaseURL,
 		MailOut:    s.deps.MailOut,
 		Retention:  s.deps.Retention,
+		Limits:     s.deps.Limits,
 		Settings:   s.deps.Settings,
 		Version:    s.deps.Version,
 		Kit:        s.deps.Kit,

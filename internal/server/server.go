@@ -56,6 +56,8 @@ type Deps struct {
 	MailOut bool
 	// Retention is how long events are kept.
 	Retention time.Duration
+	// Limits are what an account may have.
+	Limits dashboard.Limits
 	// Settings are what the process runs with, for the instance's owner.
 	Settings []config.Setting
 	// Kit adds the page of all components, for who works on them.

@@ -194,3 +194,13 @@ func oneEndpoint(doing string, rows pgx.Rows, err error) (gateway.Endpoint, erro
 	endpoint, err := pgx.CollectExactlyOneRow(rows, scanEndpoint)
 	return endpoint, wrap(doing, err)
 }
+
+// CountEndpoints is how many endpoints an account has.
+func (s *Store) CountEndpoints(ctx context.Context, account gateway.AccountID) (n int, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT count(*)
+		FROM endpoints
+		WHERE account_id = $1
+		  AND deleted_at IS NULL`, account).Scan(&n)
+	return n, wrap("count endpoints", err)
+}

@@ -62,6 +62,7 @@ func (x *explained) ownerReads() []call {
 		inTx("endpoint in a transaction", func(ctx context.Context, tx store.Tx) (gateway.Endpoint, error) {
 			return tx.Endpoint(ctx, account, x.endpoint)
 		}),
+		only("count endpoints", func(ctx context.Context) (int, error) { return x.CountEndpoints(ctx, account) }),
 		only("endpoints", func(ctx context.Context) ([]gateway.Endpoint, error) {
 			return x.Endpoints(ctx, account, store.Page[gateway.EndpointID]{Limit: listed})
 		}),

@@ -99,6 +99,7 @@ var everyPage = map[string]drawing{
 	"QuestionForm":            of(page.QuestionForm),
 	"RedeliverEventQuestion":  of(page.RedeliverEventQuestion),
 	"RedeliverQuestion":       of(page.RedeliverQuestion),
+	"RetentionPage":           of(page.RetentionPage),
 	"ResetPage":               of(page.ResetPage),
 	"RotateAsk":               of(page.RotateAsk),
 	"SaveViewAsk":             of(page.SaveViewAsk),

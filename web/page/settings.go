@@ -117,6 +117,7 @@ func settingsTabs(account, section string) []component.Choice {
 		{Text: "Members", Href: account + "/settings/members", Current: section == tabMembers},
 		{Text: "Alerts", Href: account + "/settings/alerts", Current: section == tabAlerts},
 		{Text: "API keys", Href: account + "/settings/keys", Current: section == layout.SectionKeys},
+		{Text: "Retention and limits", Href: account + "/settings/retention", Current: section == tabRetention},
 		{Text: "Export and import", Href: account + "/settings/configuration", Current: section == tabConfiguration},
 	}
 }

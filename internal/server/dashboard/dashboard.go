@@ -53,6 +53,7 @@ type Options struct {
 	MailOut bool
 	// Retention is how long events are kept.
 	Retention time.Duration
+	Limits    Limits
 	// Settings are what the process runs with.
 	Settings []config.Setting
 	// Version is the product's.

@@ -223,6 +223,7 @@ func addSettingsRoutes(r router) {
 	r.within(get, "/settings", showSettings)
 	r.needs(gateway.PermSettings, post, "/settings", renameAccount)
 	addAlertRoutes(r)
+	r.within(get, "/settings/retention", showRetention)
 	r.within(get, "/settings/keys", showKeys)
 	r.needs(gateway.PermKeys, get, "/settings/keys/new", askNewKey)
 	r.needs(gateway.PermKeys, post, "/settings/keys/new", createKey)

@@ -81,17 +81,8 @@ func (s showing) wantEnd() {
 // this machine may be reached from.
 func sharesNothing(t testing.TB, environ []string) (url string, all []string) {
 	t.Helper()
-	var ports [2]int
-	for i := range ports {
-		port, err := freePort()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports[i] = port
-	}
-	url = "http://" + loopback(ports[0])
-	return url, append(slices.Clip(environ), "ROWLOCK_ALLOW_NETWORKS=",
-		"ROWLOCK_LISTEN="+loopback(ports[0]), "ROWLOCK_METRICS_LISTEN="+loopback(ports[1]), "ROWLOCK_BASE_URL="+url)
+	url, addresses := ownAddresses(t)
+	return url, slices.Concat(environ, addresses, []string{"ROWLOCK_ALLOW_NETWORKS="})
 }
 
 // A demo runs a server where there is none, and each page has something to show soon.

@@ -31,6 +31,7 @@ keeps each one before it answers, and delivers it to the endpoints that asked.
 		newMigrate(p),
 		newAccount(p),
 		newKeys(p),
+		newDemo(p),
 		newListen(p),
 		newSend(p),
 		newReceiver(),

@@ -42,6 +42,7 @@ var rooms = map[string][]string{
 	"internal/job":       {"internal/gateway"},
 	"internal/farside":   nil,
 	"internal/listener":  {"internal/client", "internal/egress", "internal/gateway"},
+	"internal/demo":      {"internal/client", "internal/egress", "internal/receiver", "internal/signature"},
 	"internal/receiver":  nil,
 	"internal/rule":      {"internal/gateway"},
 	"internal/schema":    nil,
@@ -96,10 +97,10 @@ var rooms = map[string][]string{
 	}),
 
 	"internal/app": slices.Concat(leaves, useCases, []string{
-		"internal/embedded", "internal/migrate", "internal/server", "internal/server/api", "internal/server/dashboard",
+		"internal/client", "internal/embedded", "internal/migrate", "internal/server", "internal/server/api", "internal/server/dashboard",
 		"internal/server/ingest", "internal/store", "internal/worker",
 	}),
-	"cmd": {"internal/app", "internal/client", "internal/config", "internal/listener", "internal/receiver"},
+	"cmd": {"internal/app", "internal/client", "internal/config", "internal/demo", "internal/listener", "internal/receiver"},
 
 	"internal/pgtest": slices.Concat(leaves, []string{"internal/embedded", "internal/migrate", "internal/store", "migrations"}),
 	// What measures may use what tests use; nothing of ours imports it.

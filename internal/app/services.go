@@ -73,7 +73,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	if err := v.addPeople(o); err != nil {
 		return nil, err
 	}
-	v.endpoints = endpoint.New(endpoint.Options{Store: s, Clock: c, CheckURL: client.CheckURL, MaxEndpoints: o.Config.AccountMaxEndpoints})
+	v.endpoints = endpoint.New(endpoint.Options{Store: s, Clock: c, CheckURL: client.CheckURLWith, MaxEndpoints: o.Config.AccountMaxEndpoints})
 	v.deliver = deliver.New(deliver.Options{
 		Store: s, Clock: c, Log: o.Log, Egress: client, Node: node.Name,
 		Workers:      o.Config.Workers,

@@ -110,3 +110,6 @@ func (e *SettingError) Error() string { return e.Name + " " + e.Problem }
 
 // Hint says what to do about it.
 func (e *SettingError) Hint() string { return e.Advice }
+
+// ServerFrom is the server that ROWLOCK_SERVER names in environ; empty: none.
+func ServerFrom(environ []string) string { return lookup(environ, ServerVariable) }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -47,7 +46,7 @@ func (c *Client) SetEventTypes(ctx context.Context, endpoint string, types []str
 	return c.exchange(ctx, http.MethodPatch, endpointsPath+"/"+url.PathEscape(endpoint), map[string][]string{"event_types": types}, nil)
 }
 
-const endpointsPath = "/api/v1/endpoints"
+const endpointsPath = apiPath + "/endpoints"
 
 func listenerPath(endpoint string) string {
 	return endpointsPath + "/" + url.PathEscape(endpoint) + "/listener"
@@ -139,23 +138,4 @@ func (c *Client) Leave(ctx context.Context, endpoint, listener string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return c.exchange(ctx, http.MethodDelete, listenerPath(endpoint)+"?listener="+url.QueryEscape(listener), nil, nil)
-}
-
-// exchange makes a call whose body and answer are JSON; both may be nil.
-func (c *Client) exchange(ctx context.Context, method, path string, body, into any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return &CallError{Server: c.server.String(), Cause: err}
-		}
-	}
-	answer, err := c.call(ctx, method, path, text, maxOrders)
-	if err != nil || into == nil {
-		return err
-	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		return &CallError{Server: c.server.String(), Cause: errNotRowlock}
-	}
-	return nil
 }

@@ -53,7 +53,7 @@ func (c *Client) Publish(ctx context.Context, event Event) (Accepted, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	answer, err := c.call(ctx, http.MethodPost, "/api/v1/events", body, maxAnswer)
+	answer, err := c.call(ctx, http.MethodPost, apiPath+"/events", sent{jsonType, body}, maxAnswer)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -85,18 +85,27 @@ func (e Event) body() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// call sends a JSON body and returns that of a 2xx answer, which is no longer than
+// sent is a body of a request.
+type sent struct {
+	kind string
+	body []byte
+}
+
+// jsonType is what most bodies are.
+const jsonType = "application/json"
+
+// call sends a body and returns that of a 2xx answer, which is no longer than
 // most. The context bounds it.
-func (c *Client) call(ctx context.Context, method, path string, body []byte, most int64) ([]byte, error) {
+func (c *Client) call(ctx context.Context, method, path string, s sent, most int64) ([]byte, error) {
 	path, query, _ := strings.Cut(path, "?")
 	target := c.server.JoinPath(path)
 	target.RawQuery = query
-	req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(s.body))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", s.kind)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, &CallError{Server: c.server.String(), Cause: bare(err)}

@@ -130,7 +130,7 @@ func (s *Service) attempt(ctx context.Context, target store.Target, in attemptIn
 	}
 	a.RequestHeaders = shownHeaders(header, target)
 	timeout := cmp.Or(in.timeout, s.timeout(target))
-	result := s.Egress.Send(ctx, egress.Request{URL: target.URL, Header: header, Body: in.body, Timeout: timeout})
+	result := s.Egress.Send(ctx, egress.Request{URL: target.URL, Header: header, Body: in.body, Timeout: timeout, Also: target.Lent})
 	a.Duration, a.Timing = result.Took, result.Timing
 	a.Outcome, a.ErrorKind, a.Detail, a.StatusCode = result.Outcome, result.Kind, plain(result.Detail), result.Status
 	a.ResponseHeaders, a.ResponseBody = gateway.EncodeHeaders(result.Header), result.Body

@@ -46,6 +46,15 @@ func onDatabase(t testing.TB, d database) []string {
 // ready.
 func startNode(t testing.TB, environ []string) *node {
 	t.Helper()
+	url, addresses := ownAddresses(t)
+	n := &node{t: t, url: url, environ: slices.Concat(environ, addresses)}
+	n.boot()
+	return n
+}
+
+// ownAddresses are settings for a server on addresses that nobody else has.
+func ownAddresses(t testing.TB) (url string, environ []string) {
+	t.Helper()
 	var ports [2]int
 	for i := range ports {
 		port, err := freePort()
@@ -54,11 +63,8 @@ func startNode(t testing.TB, environ []string) *node {
 		}
 		ports[i] = port
 	}
-	n := &node{t: t, url: "http://" + loopback(ports[0])}
-	n.environ = append(slices.Clip(environ),
-		"ROWLOCK_LISTEN="+loopback(ports[0]), "ROWLOCK_METRICS_LISTEN="+loopback(ports[1]), "ROWLOCK_BASE_URL="+n.url)
-	n.boot()
-	return n
+	url = "http://" + loopback(ports[0])
+	return url, []string{"ROWLOCK_LISTEN=" + loopback(ports[0]), "ROWLOCK_METRICS_LISTEN=" + loopback(ports[1]), "ROWLOCK_BASE_URL=" + url}
 }
 
 // boot starts the process and returns when it is ready.

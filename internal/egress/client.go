@@ -57,15 +57,16 @@ type Options struct {
 // Client sends requests. It is safe for concurrent use. Clients with other
 // Options share no connections.
 type Client struct {
-	policy *policy
-	secure *http.Transport // https
-	plain  *http.Transport // http, with its own narrower vetting
-	now    func() time.Time
+	options Options
+	policy  *policy
+	secure  *http.Transport // https
+	plain   *http.Transport // http, with its own narrower vetting
+	now     func() time.Time
 }
 
 // New makes a client. CloseIdle must be called when it is done with.
 func New(o Options) *Client {
-	c := &Client{policy: newPolicy(o), now: o.Now}
+	c := &Client{options: o, policy: newPolicy(o), now: o.Now}
 	if c.now == nil {
 		c.now = time.Now
 	}

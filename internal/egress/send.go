@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -37,6 +38,11 @@ type Request struct {
 	// Timeout is for everything, from the look-up of the name to the last
 	// byte of the answer. It must be positive.
 	Timeout time.Duration
+	// Also is one more address that may be reached, by plain http too, if the URL
+	// names it by its number; never one of our own. What is sent there shares no
+	// connection with any other request: another one may not reach it. The zero
+	// address is none.
+	Also netip.AddrPort
 }
 
 // Result is what came of a Request.
@@ -87,12 +93,12 @@ func (c *Client) Send(ctx context.Context, r Request) Result {
 
 // exchange sends the request and reads the answer.
 func (c *Client) exchange(ctx context.Context, r Request, t *trace) Result {
-	u, err := c.parseURL(r.URL)
+	u, err := c.parseURL(r.URL, r.Also)
 	if err != nil { // saved under other rules
 		return unreachable(gateway.ErrorBlocked, "Not sent. "+err.Error()+" "+elsewhere)
 	}
 	f := failure{peer: peerOf(u), timeout: r.Timeout, trace: t, policy: c.policy}
-	resp, err := c.roundTrip(ctx, u.Scheme, r, t) //nolint:bodyclose // readAnswer closes it
+	resp, err := c.roundTrip(ctx, c.transport(u, r.Also), r, t) //nolint:bodyclose // readAnswer closes it
 	if err != nil {
 		f.err, f.ended = err, context.Cause(ctx)
 		return f.result()
@@ -111,11 +117,7 @@ func (c *Client) exchange(ctx context.Context, r Request, t *trace) Result {
 // roundTrip puts the request on the wire once. While it meets kept connections
 // that were closed before they took a byte, it tries the next one, and in the
 // end a fresh one.
-func (c *Client) roundTrip(ctx context.Context, scheme string, r Request, t *trace) (*http.Response, error) {
-	transport := c.secure
-	if scheme == "http" {
-		transport = c.plain
-	}
+func (c *Client) roundTrip(ctx context.Context, transport *http.Transport, r Request, t *trace) (*http.Response, error) {
 	for tries := 0; ; tries++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 		if err != nil {

@@ -47,13 +47,16 @@ func (e *URLError) Error() string { return e.Detail }
 // address in place of a name must be one that may be reached, however it is
 // written. Plain http to a name is accepted where any address may be reached
 // by it; whether this name's may is decided when a request is sent.
-func (c *Client) CheckURL(raw string) error {
-	_, err := c.parseURL(raw)
+func (c *Client) CheckURL(raw string) error { return c.CheckURLWith(raw, netip.AddrPort{}) }
+
+// CheckURLWith is CheckURL for who may reach one more address: see Request.Also.
+func (c *Client) CheckURLWith(raw string, also netip.AddrPort) error {
+	_, err := c.parseURL(raw, also)
 	return err
 }
 
 // parseURL is CheckURL, and returns the parsed URL.
-func (c *Client) parseURL(raw string) (*url.URL, error) {
+func (c *Client) parseURL(raw string, also netip.AddrPort) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, &URLError{CodeURLInvalid, fmt.Sprintf("The URL is longer than %d bytes.", maxURL)}
 	}
@@ -68,7 +71,7 @@ func (c *Client) parseURL(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkHost(u, port); err != nil {
+	if err := c.checkHost(u, port, also); err != nil {
 		return nil, err
 	}
 	return u, nil
@@ -104,13 +107,13 @@ func portOf(u *url.URL) (uint16, error) {
 }
 
 // checkHost checks a name's form, or vets an address.
-func (c *Client) checkHost(u *url.URL, port uint16) error {
+func (c *Client) checkHost(u *url.URL, port uint16, also netip.AddrPort) error {
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
 		return err
 	}
 	if l, ok := parseLiteral(host); ok {
-		return c.checkLiteral(l, u.Scheme, port)
+		return c.checkLiteral(l, u.Scheme, port, also)
 	}
 	if u.Scheme == "http" && !c.policy.mayBePlain() {
 		return plainRefused()
@@ -133,7 +136,7 @@ func asciiHost(host string) (string, error) {
 	return host, nil
 }
 
-func (c *Client) checkLiteral(l literal, scheme string, port uint16) error {
+func (c *Client) checkLiteral(l literal, scheme string, port uint16, also netip.AddrPort) error {
 	if !l.addr.IsValid() {
 		return &URLError{CodeURLHost, "The URL's host ends in a number but is no IPv4 address."}
 	}
@@ -141,7 +144,11 @@ func (c *Client) checkLiteral(l literal, scheme string, port uint16) error {
 	if scheme == "http" {
 		vet = c.policy.vetPlain
 	}
-	switch err := vet(netip.AddrPortFrom(l.addr, port)); {
+	address := unmap(netip.AddrPortFrom(l.addr, port))
+	if address == also {
+		vet = c.policy.vetAlways
+	}
+	switch err := vet(address); {
 	case err == errPlain: //nolint:errorlint // the rule itself, never wrapped
 		return plainRefused()
 	case err != nil:

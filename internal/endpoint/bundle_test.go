@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"os"
 	"testing"
 
@@ -56,7 +57,7 @@ func newBundle(t *testing.T) bundle {
 	return b
 }
 
-func checkURL(raw string) error {
+func checkURL(raw string, _ netip.AddrPort) error {
 	if raw == badURL {
 		return &egress.URLError{Code: egress.CodeURLAddress, Detail: "This address must not be reached."}
 	}

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 
@@ -12,9 +13,13 @@ import (
 // as it asks for already, and the names of what is left. What the endpoint asks
 // for at its door is sealed and not compared: an input that gives it changes it.
 // Errors: gateway.InvalidErrors, joined, as of Update.
-func (s *Service) Changes(e gateway.Endpoint, in Input) (Input, []string, error) {
+func (s *Service) Changes(ctx context.Context, e gateway.Endpoint, in Input) (Input, []string, error) {
+	checkURL, err := s.urlCheck(ctx, e.AccountID, in)
+	if err != nil {
+		return in, nil, err
+	}
 	after := e
-	if err := errors.Join(in.applyTo(&after, s.checkURL), in.refuseFixed()); err != nil {
+	if err := errors.Join(in.applyTo(&after, checkURL), in.refuseFixed()); err != nil {
 		return in, nil, err
 	}
 	keep(&in.URL, e.URL != after.URL)

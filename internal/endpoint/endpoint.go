@@ -6,6 +6,7 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/clock"
@@ -17,9 +18,10 @@ import (
 type Options struct {
 	Store *store.Store
 	Clock *clock.Clock
-	// CheckURL tells whether requests may be sent to a URL. Its error is for
-	// people and does not repeat the URL; see egress.Client.CheckURL.
-	CheckURL func(raw string) error
+	// CheckURL tells whether requests may be sent to a URL, by an account to which an
+	// address is lent. Its error is for people and does not repeat the URL; see
+	// egress.Client.CheckURLWith.
+	CheckURL func(raw string, lent netip.AddrPort) error
 	// MaxEndpoints is how many an account may have; zero is no limit.
 	MaxEndpoints int
 }
@@ -28,7 +30,7 @@ type Options struct {
 type Service struct {
 	store    *store.Store
 	clock    *clock.Clock
-	checkURL func(raw string) error
+	checkURL func(raw string, lent netip.AddrPort) error
 	most     int
 }
 
@@ -45,7 +47,11 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 	e := gateway.Endpoint{
 		ID: gateway.EndpointID(s.clock.NewID()), MaxInFlight: gateway.DefaultMaxInFlight, Signature: gateway.SignatureHMAC,
 	}
-	signing, err := s.prepare(&e, in)
+	checkURL, err := s.urlCheck(ctx, account, in)
+	if err != nil {
+		return gateway.Endpoint{}, gateway.Secret{}, err
+	}
+	signing, err := s.prepare(&e, in, checkURL)
 	if err != nil {
 		return gateway.Endpoint{}, gateway.Secret{}, err
 	}
@@ -71,22 +77,35 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 }
 
 // prepare checks the input of a new endpoint and makes its secret.
-func (s *Service) prepare(e *gateway.Endpoint, in Input) (gateway.Secret, error) {
+func (s *Service) prepare(e *gateway.Endpoint, in Input, checkURL func(string) error) (gateway.Secret, error) {
 	e.Kind = gateway.EndpointHTTP
 	err := set(&e.Kind, in.Kind, checkKind)
 	if e.Kind == gateway.EndpointHTTP && in.URL == nil {
 		return gateway.Secret{}, errors.Join(err, gateway.Invalid("url", "is missing"))
 	}
-	err = errors.Join(err, in.applyTo(e, s.checkURL))
+	err = errors.Join(err, in.applyTo(e, checkURL))
 	signing, secretErr := s.newSecret(e.Signature, in.Secret)
 	return signing, errors.Join(err, secretErr)
+}
+
+// urlCheck tells whether an account may have requests sent to a URL.
+func (s *Service) urlCheck(ctx context.Context, account gateway.AccountID, in Input) (func(raw string) error, error) {
+	if in.URL == nil {
+		return func(string) error { return nil }, nil
+	}
+	lent, err := s.store.LentAddress(ctx, account)
+	return func(raw string) error { return s.checkURL(raw, lent) }, err
 }
 
 // Check tells what is wrong with the input of a new endpoint, as Create would,
 // without making one: for forms that have found a mistake of their own and
 // tell all of them at once.
-func (s *Service) Check(in Input) error {
-	_, err := s.prepare(&gateway.Endpoint{Signature: gateway.SignatureHMAC}, in)
+func (s *Service) Check(ctx context.Context, account gateway.AccountID, in Input) error {
+	checkURL, err := s.urlCheck(ctx, account, in)
+	if err != nil {
+		return err
+	}
+	_, err = s.prepare(&gateway.Endpoint{Signature: gateway.SignatureHMAC}, in, checkURL)
 	return err
 }
 
@@ -96,7 +115,11 @@ func (s *Service) Check(in Input) error {
 // another signature, gateway.ErrTooManySecrets.
 func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID, in Input) (gateway.Endpoint, error) {
 	var e gateway.Endpoint
-	err := s.store.InTx(ctx, func(tx store.Tx) (err error) {
+	checkURL, err := s.urlCheck(ctx, account, in)
+	if err != nil {
+		return e, err
+	}
+	err = s.store.InTx(ctx, func(tx store.Tx) (err error) {
 		if err := s.join(ctx, tx, account, id, in.Failover); err != nil {
 			return err
 		}
@@ -104,7 +127,7 @@ func (s *Service) Update(ctx context.Context, account gateway.AccountID, actor g
 			return err
 		}
 		signed := e.Signature
-		if err := errors.Join(in.applyTo(&e, s.checkURL), in.refuseFixed()); err != nil {
+		if err := errors.Join(in.applyTo(&e, checkURL), in.refuseFixed()); err != nil {
 			return err
 		}
 		if len(in.given()) == 0 {

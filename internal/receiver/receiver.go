@@ -36,6 +36,9 @@ type Options struct {
 	// Secret is the endpoint's secret (whsec_…, or whpk_… for Ed25519). With
 	// it, requests that do not verify are answered 401.
 	Secret string
+	// Answer, if it is set, chooses the status of requests that verify and are not
+	// made to fail. It may take its time.
+	Answer func(q *http.Request, body []byte) int
 	// Out gets one line for each request.
 	Out io.Writer
 }
@@ -90,7 +93,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	reply := answer{http.StatusBadRequest, refused}
 	if err == nil {
 		a.verdict = r.verifier.verify(q.Header, a.body, a.at)
-		reply = r.choose(a.verdict)
+		reply = r.choose(a)
 	}
 	if !wait(q.Context(), r.options.Delay) {
 		reply = answer{http.StatusServiceUnavailable, abandoned}
@@ -124,20 +127,22 @@ type answer struct {
 	outcome outcome
 }
 
-// choose decides what a request of this verdict gets.
-func (r *Receiver) choose(v verdict) answer {
-	status := r.options.Status
-	if rand.Float64() < r.options.FailRate { //nolint:gosec // chance, not secrecy
-		status = failStatus
-	}
-	switch {
-	case v != verified && v != unchecked:
+// choose decides what a request gets.
+func (r *Receiver) choose(a arrival) answer {
+	if a.verdict != verified && a.verdict != unchecked {
 		return answer{http.StatusUnauthorized, refused}
-	case status/100 != 2:
-		return answer{status, failed}
-	default:
-		return answer{status, succeeded}
 	}
+	status := r.options.Status
+	switch {
+	case rand.Float64() < r.options.FailRate: //nolint:gosec // chance, not secrecy
+		status = failStatus
+	case r.options.Answer != nil:
+		status = r.options.Answer(a.request, a.body)
+	}
+	if status/100 != 2 {
+		return answer{status, failed}
+	}
+	return answer{status, succeeded}
 }
 
 // wait lets the delay pass. It tells whether somebody still waits for the

@@ -83,6 +83,9 @@ func TestAnswers(t *testing.T) {
 		"signed":             {Options{Secret: exampleSecret}, signed(t, "{}"), 200, Counts{Succeeded: 1}, "verified=yes answer=200"},
 		"unsigned":           {Options{Secret: exampleSecret}, post("{}"), 401, Counts{Refused: 1}, "verified=no(header-missing) answer=401"},
 		"refused, not fails": {Options{Secret: exampleSecret, FailRate: 1}, post("{}"), 401, Counts{Refused: 1}, "answer=401"},
+		"as it chooses":      {Options{Answer: func(_ *http.Request, body []byte) int { return 200 + len(body) }}, post("{}"), 202, Counts{Succeeded: 1}, "answer=202"},
+		"it chooses no":      {Options{Answer: func(*http.Request, []byte) int { return 422 }}, post("{}"), 422, Counts{Failed: 1}, "answer=422"},
+		"no choice":          {Options{Secret: exampleSecret, Answer: func(*http.Request, []byte) int { return 200 }}, post("{}"), 401, Counts{Refused: 1}, "answer=401"},
 		"cut off":            {Options{}, cut, 400, Counts{Refused: 1}, "answer=400"},
 		"given up":           {Options{Delay: time.Hour}, post("{}").WithContext(gone), 503, Counts{Abandoned: 1}, "answer=none"},
 	} {

@@ -126,7 +126,7 @@ func (b *bundle) deps(t testing.TB, log *slog.Logger) server.Deps {
 		ServeAPI: true, ServeIngest: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0",
 		MaxBody: maxBody, Version: "test", Store: b.store, Accounts: b.account,
 		Accept: accepting, Decide: b.decide, Deliver: sending, Operate: b.operate, Explore: explore.New(explore.Options{Store: b.store, Clock: b.clock, Retention: 720 * time.Hour}), Reconcile: b.compare, Claims: claim.New(claim.Options{Store: b.store, Clock: b.clock}),
-		Endpoints:  endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURL}),
+		Endpoints:  endpoint.New(endpoint.Options{Store: b.store, Clock: b.clock, CheckURL: out.CheckURLWith}),
 		EventTypes: eventtype.New(eventtype.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetEventTypes}),
 		Sources:    source.New(source.Options{Store: b.store, Clock: b.clock, Changed: accepting.ForgetSources}),
 		Notify:     mails, Retention: 720 * time.Hour,

@@ -35,7 +35,7 @@ func sendingBy(t testing.TB, o egress.Options) func(*server.Deps) {
 			Store: d.Store, Clock: own, Log: slog.New(slog.DiscardHandler), Egress: client, Node: "n1", Workers: 4,
 			Timeout: farTimeout, DisableAfter: 100, UserAgent: "Rowlock/test",
 		})
-		d.Endpoints = endpoint.New(endpoint.Options{Store: d.Store, Clock: own, CheckURL: client.CheckURL})
+		d.Endpoints = endpoint.New(endpoint.Options{Store: d.Store, Clock: own, CheckURL: client.CheckURLWith})
 	}
 }
 

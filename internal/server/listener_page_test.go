@@ -41,6 +41,8 @@ func TestListenOnThePages(t *testing.T) {
 	if text := w.get(w.home + "/endpoints").Find("#" + idOf(p)).Text(); !strings.Contains(text, "nobody listens") {
 		t.Errorf("the list says %q", text)
 	}
+	body := w.get(pathOf(p)).Find("body")
+	live := w.listenAt(t, body.AttrOr("data-stream", "")+"&since="+url.QueryEscape(body.AttrOr("data-since", "")))
 	id, err := gateway.ParseID[gateway.EndpointID](idOf(p))
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +50,16 @@ func TestListenOnThePages(t *testing.T) {
 	if _, _, err := w.store.HearListener(t.Context(), n.account, id, gateway.Listener{ID: listenerName, Host: "jo-laptop"}); err != nil {
 		t.Fatal(err)
 	}
+	came := live.operation()
 	p = w.get(pathOf(p))
 	if text := p.Find("#listener-status").Text(); !strings.Contains(text, "Connected from jo-laptop") || p.Find("#trouble .callout").Length() != 0 {
 		t.Errorf("the page says %q", text)
+	}
+	if err := w.store.DropListener(t.Context(), n.account, id, listenerName); err != nil {
+		t.Fatal(err)
+	}
+	if left := live.operation(); came == 0 || left == 0 || left == came {
+		t.Errorf("the page hears %d when somebody listens, and %d when they have gone", came, left)
 	}
 }
 

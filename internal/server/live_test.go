@@ -97,6 +97,16 @@ func (l *listener) ledger() (claims int, ledger uint32) {
 	return h.Claims, h.Ledger
 }
 
+// operation waits for the next hint, and tells what it says of operations and the like.
+func (l *listener) operation() (operation int64) {
+	l.t.Helper()
+	var h struct{ Operation int64 }
+	if err := json.Unmarshal([]byte(l.next("data: ")), &h); err != nil {
+		l.t.Fatal(err)
+	}
+	return h.Operation
+}
+
 // ends waits until the stream is over.
 func (l *listener) ends() {
 	l.t.Helper()

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -115,6 +116,8 @@ func (x *explained) closing() []call {
 	nobody, day := gateway.AccountID(x.b.clock.NewID()), x.now.AddDate(0, 0, -1) // a day of the history
 	actor := gateway.Actor(gateway.UserID(x.b.clock.NewID()).String())
 	return []call{
+		missing("lend an address", func(ctx context.Context) error { return x.LendAddress(ctx, nobody, lent, time.Minute) }),
+		only("lent address", func(ctx context.Context) (netip.AddrPort, error) { return x.LentAddress(ctx, x.owner.ID) }),
 		done("close an account", func(ctx context.Context, tx store.Tx) error {
 			_, err := tx.CloseAccount(ctx, x.owner.ID, actor, time.Hour)
 			return ownerNeeded(err)

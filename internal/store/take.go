@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,9 @@ type Target struct {
 	// opened.
 	Auth           gateway.Auth
 	AuthUnsealable bool
+	// Lent is an address that the account may reach although no network that holds it
+	// is allowed; the zero one is none.
+	Lent netip.AddrPort
 	// Failover is the next of its chain; nil is none. Of one whose state is not
 	// active the lane's holder learns these two alone.
 	Failover *gateway.EndpointID

@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -45,7 +47,7 @@ func TestReadTarget(t *testing.T) {
 		Kind: e.Kind, URL: e.URL, Headers: e.Headers, RetrySchedule: e.RetrySchedule, Timeout: e.Timeout,
 		MaxInFlight: 5, StopOn: e.StopOn, Failures: 4, State: gateway.EndpointActive,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
 		t.Error(diff)
 	}
 	for _, set := range []string{`state = 'paused'`, `state = 'disabled'`, `state = 'active', deleted_at = now()`} {

@@ -17,7 +17,8 @@ const (
 	targetRow = `
 		SELECT p.kind, p.url, p.headers, p.retry_schedule_ms, p.timeout_ms, p.max_in_flight, p.stop_on,
 		       COALESCE(p.rate_per_second, 0), p.consecutive_failures, p.failover_id, p.state, p.auth_kind, p.auth_sealed,
-		       p.kind = 'listen' AND EXISTS (SELECT FROM listeners x WHERE x.endpoint_id = p.id AND ` + listenerIsThere + `)
+		       p.kind = 'listen' AND EXISTS (SELECT FROM listeners x WHERE x.endpoint_id = p.id AND ` + listenerIsThere + `),
+		       (SELECT ` + lentTo + ` FROM accounts a WHERE a.id = p.account_id)
 		FROM endpoints p
 		WHERE p.id = $1
 		  AND p.account_id = $2
@@ -62,9 +63,13 @@ func (s *Store) scanTarget(ctx context.Context, of LaneRef, row pgx.Row) (target
 	var schedule []int64
 	var timeout *int64
 	var sealed []byte
+	var lent string
 	err = row.Scan(&target.Kind, &target.URL, &target.Headers, &schedule, &timeout, &target.MaxInFlight, &target.StopOn,
-		&target.RatePerSecond, &target.Failures, &target.Failover, &target.State, &target.Auth.Kind, &sealed, &target.Listened)
+		&target.RatePerSecond, &target.Failures, &target.Failover, &target.State, &target.Auth.Kind, &sealed, &target.Listened, &lent)
 	if err != nil {
+		return target, err
+	}
+	if target.Lent, err = parseLent(lent); err != nil {
 		return target, err
 	}
 	target.RetrySchedule = fromMillis(schedule)

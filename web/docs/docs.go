@@ -30,7 +30,7 @@ var contents = []struct {
 	title string
 	slugs []string
 }{
-	{"Start here", []string{"quickstart", "concepts"}},
+	{"Start here", []string{"quickstart", "demo", "concepts"}},
 	{"Your receiver", []string{"receiving", "verifying", "listen", "claims"}},
 	{"The gateway", []string{"providers", "facts", "retries", "reconcile"}},
 	{"Run and automate", []string{"operating", "api"}},

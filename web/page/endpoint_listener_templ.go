@@ -30,7 +30,7 @@ func endpointListener(v Endpoint) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card overflow-clip\" id=\"listener\" data-live-refresh=\"attempts\" aria-labelledby=\"listener-title\"><div class=\"card-head\"><h2 id=\"listener-title\">Listener</h2><span class=\"actions\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card overflow-clip\" id=\"listener\" data-live-refresh=\"attempts operation\" aria-labelledby=\"listener-title\"><div class=\"card-head\"><h2 id=\"listener-title\">Listener</h2><span class=\"actions\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

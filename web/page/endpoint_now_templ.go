@@ -32,7 +32,7 @@ func endpointNow(v Endpoint) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"now\" data-live-refresh=\"attempts\" aria-label=\"Right now\"><div class=\"stats\"><div class=\"stat\"><div class=\"stat-l\">Last 20 attempts</div><div class=\"stat-v\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"card\" id=\"now\" data-live-refresh=\"attempts operation\" aria-label=\"Right now\"><div class=\"stats\"><div class=\"stat\"><div class=\"stat-l\">Last 20 attempts</div><div class=\"stat-v\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

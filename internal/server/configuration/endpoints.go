@@ -104,7 +104,7 @@ func (r *run) failover(ctx context.Context, w *wish[ConfiguredEndpointBody], in 
 func (r *run) newEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], in endpoint.Input) error {
 	w.Outcome = Created
 	if r.dry {
-		err := r.Endpoints.Check(in)
+		err := r.Endpoints.Check(ctx, r.account, in)
 		r.planned[w.Name] = err == nil
 		return err
 	}
@@ -127,7 +127,7 @@ func (r *run) changeEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody
 	if in.Kind != nil && *in.Kind == present.Kind {
 		in.Kind = nil
 	}
-	in, changes, err := r.Endpoints.Changes(present, in)
+	in, changes, err := r.Endpoints.Changes(ctx, present, in)
 	if err != nil {
 		return err
 	}

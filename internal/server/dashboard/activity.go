@@ -31,6 +31,7 @@ var deeds = map[string]string{
 	"endpoint.secret.end":    "ended a secret of",
 	"endpoint.secret.reveal": "looked at the secrets of",
 
+	"endpoint.listen":   "began to listen to",
 	"endpoint.send_now": "had sent now what waited for",
 	"failures.dismiss":  "dismissed failures of",
 	"failures.restore":  "opened again what was dismissed of",

@@ -54,7 +54,9 @@ func showEndpoint(v *visit) error {
 	if err != nil {
 		return err
 	}
-	frame.Live = v.liveOfEndpoint(e.ID)
+	if frame.Live = v.liveOfEndpoint(e.ID); e.Kind == gateway.EndpointListen {
+		frame.Live = v.liveOfListener(e.ID)
+	}
 	view := page.Endpoint{
 		Frame: frame, Now: v.now(), Endpoint: e, Manages: v.manages(), Operates: v.operates(),
 		Server: page.EndpointDefaults{Schedule: v.d.Deliver.Schedule, Timeout: v.d.Deliver.Timeout},

@@ -38,7 +38,7 @@ func createEndpoint(v *visit) error {
 	}
 	if !f.ok() {
 		// What else is wrong is told at once: the use case looks at the rest.
-		f.take(v.d.Endpoints.Check(in), endpointFields(shown), endpointSentences)
+		f.take(v.d.Endpoints.Check(v.ctx(), v.account(), in), endpointFields(shown), endpointSentences)
 		return v.endpointFormPage(shown, gateway.Endpoint{}, &f)
 	}
 	e, secret, err := v.d.Endpoints.Create(v.ctx(), v.account(), v.actor(), in)
@@ -79,7 +79,7 @@ func updateEndpoint(v *visit) error {
 	}
 	shown, in := readEndpointForm(f, e)
 	if !f.ok() {
-		f.take(v.d.Endpoints.Check(in), endpointFields(shown), endpointSentences)
+		f.take(v.d.Endpoints.Check(v.ctx(), v.account(), in), endpointFields(shown), endpointSentences)
 		return v.endpointFormPage(shown, e, &f)
 	}
 	changed, err := v.d.Endpoints.Update(v.ctx(), v.account(), v.actor(), e.ID, changesOnly(in, e))
@@ -116,7 +116,7 @@ func (v *visit) endpointFormPage(shown page.EndpointForm, e gateway.Endpoint, wr
 	shown.TryFilter = shown.Action + tryFilterPath
 	shown.ServerTimeout = gateway.DurationText(v.d.Deliver.Timeout)
 	shown.ServerSchedule = writtenSchedule(v.d.Deliver.Schedule)
-	shown.Local = v.d.Endpoints.Check(endpoint.Input{URL: new(page.TryReceiverURL)}) == nil
+	shown.Local = v.d.Endpoints.Check(v.ctx(), v.account(), endpoint.Input{URL: new(page.TryReceiverURL)}) == nil
 	if wrong == nil {
 		return v.page(page.EndpointFormPage(shown))
 	}

@@ -35,7 +35,8 @@ const (
 type hint struct {
 	Events   int
 	Attempts int64
-	// Operation changes with the operation that the page is about.
+	// Operation changes with the operation that the page is about, the reconciliation,
+	// or who listens.
 	Operation int64
 	// Claims is how many keys were claimed for the first time, and Ledger changes
 	// with the claims that are not done; it is zero while they stand as they did.
@@ -59,6 +60,9 @@ type watch struct {
 	// ledger is how the claims stood that are not done when the page was drawn; nil
 	// for a page that is not about them.
 	ledger *uint32
+	// listener is how it stood with who listens for endpoint when the page was drawn;
+	// nil for a page that is not about that.
+	listener *uint32
 	// told is the last hint.
 	told hint
 	// anchor is from when on attempts are counted, and before how many came
@@ -159,6 +163,9 @@ func newWatch(query url.Values, now time.Time) *watch {
 	if drawn, err := strconv.ParseUint(query.Get(paramClaims), 10, 32); err == nil {
 		w.ledger = new(uint32(drawn))
 	}
+	if drawn, err := strconv.ParseUint(query.Get(paramListener), 10, 32); err == nil {
+		w.listener = new(uint32(drawn))
+	}
 	w.anchor = w.since
 	return w
 }
@@ -242,6 +249,11 @@ func (v *visit) look(w *watch) (hint, error) {
 		return hint{}, err
 	}
 	seen.Operation += compared
+	listener, err := v.lookAtListener(w)
+	if err != nil {
+		return hint{}, err
+	}
+	seen.Operation += listener
 	requests, err := v.lookAtRequests(w)
 	if err != nil {
 		return hint{}, err
@@ -283,10 +295,10 @@ func (v *visit) lookAtClaims(w *watch) (claims int, ledger uint32, err error) {
 	return pulse.New, ledger, nil
 }
 
-// standing is a number that changes with the claims that are not done.
-func standing(open store.OpenClaims) uint32 {
+// standing is a number that changes with what it is made of.
+func standing(of ...any) uint32 {
 	h := fnv.New32a()
-	fmt.Fprint(h, open)
+	fmt.Fprint(h, of...)
 	return h.Sum32()
 }
 

@@ -3,14 +3,12 @@
 package account
 
 import (
-	"context"
+	"sync"
 
 	"github.com/alexedwards/argon2id"
 
 	"github.com/rowlock/rowlock/internal/clock"
 	"github.com/rowlock/rowlock/internal/config"
-	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -38,6 +36,10 @@ type Service struct {
 	baseURL string
 	smtp    bool
 	hasher  hasher
+
+	refusals refusals
+	// using are the keys of which it is just noted that they are used.
+	using sync.Map
 }
 
 // NewService makes a Service.
@@ -46,11 +48,4 @@ func NewService(o Options) *Service {
 		store: o.Store, clock: o.Clock, signup: o.Signup, baseURL: o.BaseURL, smtp: o.SMTP,
 		hasher: newHasher(o.Passwords),
 	}
-}
-
-// Authenticate finds the API key with this text. It asks the database each
-// time, so that a key that was ended is refused from then on. An unknown or
-// ended key is gateway.ErrNotFound.
-func (s *Service) Authenticate(ctx context.Context, keyText string) (gateway.APIKey, error) {
-	return s.store.APIKeyByHash(ctx, secret.HashToken(keyText))
 }

@@ -31,6 +31,9 @@ func (s *Service) ChangePassword(ctx context.Context, of Session, current, passw
 		if err := s.passwordIsNew(ctx, tx, of.Person.ID, of.Email); err != nil {
 			return err
 		}
+		if err := s.auditPerson(ctx, tx, of.Person.ID, "login.set_password", ""); err != nil {
+			return err
+		}
 		token, err = s.addSession(ctx, tx, Proven{of.Person.ID, hash}, d)
 		return err
 	})
@@ -57,5 +60,11 @@ func (s *Service) Rename(ctx context.Context, user gateway.UserID, name string) 
 	if err != nil {
 		return err
 	}
-	return s.store.RenameUser(ctx, user, name)
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		changed, err := tx.RenameUser(ctx, user, name)
+		if err != nil || !changed {
+			return err
+		}
+		return s.auditPerson(ctx, tx, user, "person.rename", name)
+	})
 }

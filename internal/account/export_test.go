@@ -1,7 +1,9 @@
 package account
 
 import (
+	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 
@@ -50,3 +52,8 @@ func (s *Service) HoldComparisons() (release func()) {
 
 // HashingIsFull tells that nobody more can wait for a turn to hash.
 func (s *Service) HashingIsFull() bool { return len(s.hasher.places) == cap(s.hasher.places) }
+
+// TellRefusalsLater is TellRefusals some time from now.
+func (s *Service) TellRefusalsLater(ctx context.Context, in time.Duration) error {
+	return s.tellRefusals(ctx, s.clock.Now().Add(in))
+}

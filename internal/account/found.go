@@ -72,5 +72,22 @@ func (s *Service) audit(ctx context.Context, tx store.Tx, account gateway.Accoun
 	return tx.Audit(ctx, account, actor, action, object, detail, s.clock.NewID())
 }
 
+// line is an entry of the audit log whose object is told by what writes it.
+func (s *Service) line(detail string) store.AuditLine {
+	return store.AuditLine{ID: gateway.AuditID(s.clock.NewID()), Detail: detail}
+}
+
+// auditPerson notes what somebody did to their own log-in.
+func (s *Service) auditPerson(ctx context.Context, tx store.Tx, user gateway.UserID, action, detail string) error {
+	return tx.AuditPerson(ctx, user, actorOf(user), action, s.line(detail))
+}
+
+// auditInstance notes what its owner did to the instance.
+func (s *Service) auditInstance(ctx context.Context, tx store.Tx, by gateway.Actor, action, object, detail string) error {
+	line := s.line(detail)
+	line.Object = object
+	return tx.AuditInstance(ctx, by, action, line)
+}
+
 // actorOf is a person in the audit log.
 func actorOf(user gateway.UserID) gateway.Actor { return gateway.Actor(user.String()) }

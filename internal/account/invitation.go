@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -30,7 +31,11 @@ func (s *Service) Invite(ctx context.Context, by gateway.UserID, email string) (
 	token = secret.NewToken("")
 	i := Invitation{ID: gateway.InvitationID(s.clock.NewID()), Email: email, CreatedBy: &by, Actor: actorOf(by)}
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
-		if err := tx.CreateInvitation(ctx, i, tokenHash(token), inviteLives); err != nil || email == "" {
+		if err := tx.CreateInvitation(ctx, i, tokenHash(token), inviteLives); err != nil {
+			return err
+		}
+		err := s.auditInstance(ctx, tx, actorOf(by), "invitation.create", i.ID.String(), cmp.Or(email, "whoever has the link"))
+		if err != nil || email == "" {
 			return err
 		}
 		return s.addMail(ctx, tx, inviteMail(s.baseURL, email, token))
@@ -54,6 +59,11 @@ func (s *Service) Invitations(ctx context.Context, page store.Page[gateway.Invit
 
 // EndInvitation makes an open invitation end now. One that is used or over is
 // gateway.ErrNotFound.
-func (s *Service) EndInvitation(ctx context.Context, id gateway.InvitationID) error {
-	return s.store.EndInvitation(ctx, id)
+func (s *Service) EndInvitation(ctx context.Context, by gateway.UserID, id gateway.InvitationID) error {
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		if err := tx.EndInvitation(ctx, id); err != nil {
+			return err
+		}
+		return s.auditInstance(ctx, tx, actorOf(by), "invitation.end", id.String(), "")
+	})
 }

@@ -100,10 +100,10 @@ func TestInvitationsEnd(t *testing.T) {
 	b, owner := invited(t)
 	ended, old := b.invite(t, owner, ""), b.invite(t, owner, "")
 	all := b.invitations(t)
-	if err := b.EndInvitation(t.Context(), all[1].ID); err != nil {
+	if err := b.EndInvitation(t.Context(), owner, all[1].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.EndInvitation(t.Context(), all[1].ID); !errors.Is(err, gateway.ErrNotFound) {
+	if err := b.EndInvitation(t.Context(), owner, all[1].ID); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("ended twice: %v, want ErrNotFound", err)
 	}
 	b.exec(t, `UPDATE invitations SET ends_at = now() WHERE id = $1`, all[0].ID)

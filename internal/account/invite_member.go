@@ -10,6 +10,13 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
+// How the audit log calls what is done with invitations into an account.
+const (
+	actionInvite      = "member.invite"
+	actionInviteAgain = "member.invite_again"
+	actionRevoke      = "member.revoke_invitation"
+)
+
 // NewMember is who is invited.
 type NewMember struct {
 	// Email is the address that the invitation is for, and goes to; empty is for
@@ -41,10 +48,10 @@ func (s *Service) InviteMember(ctx context.Context, account gateway.Account, by 
 		if err := s.mailInvitation(ctx, tx, account, i, token); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, account.ID, by, "member.invite", i.ID.String(), summaryOf(i))
+		return s.audit(ctx, tx, account.ID, by, actionInvite, i.ID.String(), summaryOf(i))
 	})
 	if err != nil {
-		return Invitation{}, "", err
+		return Invitation{}, "", s.forOwners(ctx, err, account.ID, by, actionInvite, account.ID.String())
 	}
 	i, err = s.store.MemberInvitation(ctx, account.ID, i.ID)
 	return i, token, err
@@ -63,22 +70,23 @@ func (s *Service) RenewInvitation(ctx context.Context, account gateway.Account, 
 		if err := s.mailInvitation(ctx, tx, account, i, token); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, account.ID, by, "member.invite_again", id.String(), summaryOf(i))
+		return s.audit(ctx, tx, account.ID, by, actionInviteAgain, id.String(), summaryOf(i))
 	})
 	if err != nil {
-		return Invitation{}, "", err
+		return Invitation{}, "", s.forOwners(ctx, err, account.ID, by, actionInviteAgain, id.String())
 	}
 	return i, token, nil
 }
 
 // RevokeInvitation makes an invitation of no use. Errors: as RenewInvitation.
 func (s *Service) RevokeInvitation(ctx context.Context, account gateway.AccountID, by gateway.Actor, id gateway.InvitationID) error {
-	return s.store.InTx(ctx, func(tx store.Tx) error {
+	err := s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.RevokeInvitation(ctx, account, by, id); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, account, by, "member.revoke_invitation", id.String(), "")
+		return s.audit(ctx, tx, account, by, actionRevoke, id.String(), "")
 	})
+	return s.forOwners(ctx, err, account, by, actionRevoke, id.String())
 }
 
 // MemberInvitation reads an invitation into an account, whatever became of it.

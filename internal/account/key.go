@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ const (
 	keyHint = 4
 	// maxKeyRate bounds a key's own limit, in events a second.
 	maxKeyRate = 1_000_000
+	// maxKeyNetworks bounds what is compared with each request.
+	maxKeyNetworks = 100
 )
 
 // NewKey is an API key to be made.
@@ -30,6 +33,12 @@ type NewKey struct {
 	EventsPerSecond *int
 	// EndsAt is when it ends by itself; nil is never.
 	EndsAt *time.Time
+	// Networks are the addresses and networks that it may be used from; none is
+	// from anywhere.
+	Networks []string
+
+	// networks are the same once they were checked.
+	networks []netip.Prefix
 }
 
 // Keys lists an account's keys, those that have ended included, newest first.
@@ -84,6 +93,7 @@ func (s *Service) addKey(ctx context.Context, tx store.Tx, account gateway.Accou
 		Scopes:          n.Scopes,
 		EventsPerSecond: n.EventsPerSecond,
 		EndsAt:          n.EndsAt,
+		Networks:        n.networks,
 	}
 	key.CreatedAt = key.ID.Time()
 	return key, text, tx.CreateAPIKey(ctx, account, key, secret.HashToken(text))
@@ -91,16 +101,17 @@ func (s *Service) addKey(ctx context.Context, tx store.Tx, account gateway.Accou
 
 // checked returns the input in the form in which it is stored.
 func (n NewKey) checked(now time.Time) (NewKey, error) {
-	var nameErr, scopesErr, rateErr, endErr error
+	var nameErr, scopesErr, rateErr, endErr, netErr error
 	n.Name, nameErr = checkName("name", n.Name)
 	n.Scopes, scopesErr = checkScopes(n.Scopes)
+	n.networks, netErr = checkNetworks(n.Networks)
 	if n.EventsPerSecond != nil && (*n.EventsPerSecond < 1 || *n.EventsPerSecond > maxKeyRate) {
 		rateErr = gateway.Invalid("events_per_second", "want 1 to %d, or none for the server's limit", maxKeyRate)
 	}
 	if n.EndsAt != nil && !n.EndsAt.After(now) {
 		endErr = gateway.Invalid("ends_at", "want a time to come")
 	}
-	return n, errors.Join(nameErr, scopesErr, rateErr, endErr)
+	return n, errors.Join(nameErr, scopesErr, rateErr, endErr, netErr)
 }
 
 // checkScopes returns each scope once, in the order of gateway.Scopes.
@@ -122,8 +133,35 @@ func checkScopes(scopes []gateway.Scope) ([]gateway.Scope, error) {
 	return known, nil
 }
 
+// checkNetworks reads the networks that a key may be used from, each once.
+func checkNetworks(texts []string) ([]netip.Prefix, error) {
+	if len(texts) > maxKeyNetworks {
+		return nil, gateway.Invalid("allowed_ips", "want at most %d addresses and networks", maxKeyNetworks)
+	}
+	var all []netip.Prefix
+	for _, text := range texts {
+		p, err := gateway.ParseNetwork(text)
+		if err != nil {
+			return nil, gateway.Invalid("allowed_ips", "%s", err)
+		}
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
 // summary tells in the audit log what a key can do.
-func (n NewKey) summary() string { return n.Name + ": " + scopeList(n.Scopes) }
+func (n NewKey) summary() string {
+	told := n.Name + ": " + scopeList(n.Scopes)
+	if n.EndsAt != nil {
+		told += ", until " + n.EndsAt.UTC().Format(time.RFC3339)
+	}
+	if len(n.networks) > 0 {
+		told += ", from " + strings.Join(gateway.NetworkTexts(n.networks), ", ")
+	}
+	return told
+}
 
 func scopeList(scopes []gateway.Scope) string {
 	names := make([]string, len(scopes))

@@ -39,7 +39,7 @@ func TestCreateKey(t *testing.T) {
 	if diff := cmp.Diff(want, found, cmpopts.IgnoreFields(gateway.APIKey{}, "CreatedAt")); diff != "" || err != nil {
 		t.Errorf("found by its text: %v %s", err, diff)
 	}
-	if log := b.text(t, `SELECT concat_ws(' ', actor, object, detail) FROM audit_log WHERE action = 'key.create'`); log != fmt.Sprintf("%s %s CI: publish, read", actor, made.ID) {
+	if log := b.text(t, `SELECT concat_ws(' ', actor, object, detail) FROM audit_log WHERE action = 'key.create'`); log != fmt.Sprintf("%s %s CI: publish, read, until %s", actor, made.ID, end.UTC().Format(time.RFC3339)) {
 		t.Errorf("audit log: %s", log)
 	}
 	if n := b.text(t, `SELECT count(*)::text FROM audit_log WHERE audit_log::text LIKE '%' || $1 || '%'`, text); n != "0" {

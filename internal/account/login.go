@@ -89,6 +89,9 @@ func (s *Service) prove(ctx context.Context, c Credentials) (store.Login, error)
 	case err != nil:
 		return store.Login{}, err
 	case !match:
+		if err := s.refuseLogin(ctx, subject, client, login.User); err != nil {
+			return store.Login{}, err
+		}
 		return store.Login{}, ErrWrongCredentials
 	}
 	return login, s.forgiveLogin(ctx, subject, client)
@@ -159,4 +162,19 @@ func clientOf(address string) string {
 		return fmt.Sprint(ip)
 	}
 	return prefix.String()
+}
+
+// refuseLogin notes in every account of a person that their password was not
+// known. It writes, too, where there is no such person, so that how long the
+// answer takes does not tell. What bounds these entries is how many tries are
+// compared at all: emailTries in emailWindow.
+func (s *Service) refuseLogin(ctx context.Context, subject [32]byte, client string, user gateway.UserID) error {
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		if err := tx.KeepTry(ctx, subject, client); err != nil {
+			return err
+		}
+		line := s.line("wrong password")
+		line.Refused = true
+		return tx.AuditPerson(ctx, user, actorOf(user), ActionLoginRefused, line)
+	})
 }

@@ -50,13 +50,15 @@ func (s *Service) SetRole(ctx context.Context, account gateway.AccountID, by gat
 	if err != nil {
 		return err
 	}
-	return s.store.InTx(ctx, func(tx store.Tx) error {
+	const action = "member.role"
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		changed, err := tx.SetRole(ctx, account, by, user, role)
 		if err != nil || !changed {
 			return err
 		}
-		return s.audit(ctx, tx, account, by, "member.role", user.String(), of.Email+": "+string(role))
+		return s.audit(ctx, tx, account, by, action, user.String(), of.Email+": "+string(role))
 	})
+	return s.forOwners(ctx, err, account, by, action, user.String())
 }
 
 // Remove ends a person's membership, from the next request on, and tells them by
@@ -66,7 +68,7 @@ func (s *Service) Remove(ctx context.Context, account gateway.Account, by gatewa
 	if err != nil {
 		return err
 	}
-	return s.store.InTx(ctx, func(tx store.Tx) error {
+	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.RemoveMember(ctx, account.ID, by, user); err != nil {
 			return err
 		}
@@ -78,6 +80,7 @@ func (s *Service) Remove(ctx context.Context, account gateway.Account, by gatewa
 		}
 		return s.audit(ctx, tx, account.ID, by, ActionRemoved, user.String(), left.Email)
 	})
+	return s.forOwners(ctx, err, account.ID, by, ActionRemoved, user.String())
 }
 
 // HandOver makes another member the owner in the place of one who is, and who

@@ -41,6 +41,9 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 		if err != nil {
 			return err
 		}
+		if err := s.auditPerson(ctx, tx, login.User, "login.ask_reset", ""); err != nil {
+			return err
+		}
 		return s.addMail(ctx, tx, resetMail(s.baseURL, login.Email, token))
 	})
 	if _, tooMany := errors.AsType[*store.TryLimitError](err); tooMany {
@@ -67,8 +70,10 @@ func (s *Service) MakeResetLink(ctx context.Context, email string) (string, erro
 	}
 	var token string
 	err = s.store.InTx(ctx, func(tx store.Tx) (err error) {
-		token, err = newReset(ctx, tx, login.User)
-		return err
+		if token, err = newReset(ctx, tx, login.User); err != nil {
+			return err
+		}
+		return tx.AuditPerson(ctx, login.User, gateway.ActorRowlock, "login.make_reset", s.line(""))
 	})
 	if err != nil {
 		return "", err
@@ -115,6 +120,9 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 		}
 		// Who reads the mail is let in, however often others have tried.
 		if err := tx.ForgiveAllTries(ctx, loginSubject(email)); err != nil {
+			return err
+		}
+		if err := s.auditPerson(ctx, tx, user, "login.reset", ""); err != nil {
 			return err
 		}
 		return s.passwordIsNew(ctx, tx, user, email)

@@ -26,7 +26,10 @@ func (s *Service) SaveView(ctx context.Context, account gateway.AccountID, perso
 		return err
 	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
-		return tx.SaveView(ctx, account, person, gateway.SavedView{Name: name, Query: query})
+		if err := tx.SaveView(ctx, account, person, gateway.SavedView{Name: name, Query: query}); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, account, actorOf(person), "view.save", person.String(), name)
 	})
 }
 
@@ -52,9 +55,12 @@ func (s *Service) DeleteView(ctx context.Context, account gateway.AccountID, per
 	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		deleted, err := tx.DeleteView(ctx, account, person, name)
-		if err == nil && !deleted {
+		if err != nil {
+			return err
+		}
+		if !deleted {
 			return gateway.ErrNotFound
 		}
-		return err
+		return s.audit(ctx, tx, account, actorOf(person), "view.delete", person.String(), name)
 	})
 }

@@ -2,9 +2,8 @@ package account
 
 import (
 	"context"
-	"strings"
+	"strconv"
 	"time"
-	"unicode"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/secret"
@@ -21,8 +20,6 @@ const (
 	longestKept = 180 * 24 * time.Hour
 	// touchEvery is how often it is noted at the most that a session is used.
 	touchEvery = time.Minute
-	// maxAgent is how much of a client's name is kept, in bytes.
-	maxAgent = 300
 )
 
 type (
@@ -52,7 +49,10 @@ func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldTok
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		// The person's row goes first, as where a password is changed, so that
 		// none waits for another in a circle.
-		if token, err = s.addSession(ctx, tx, who, d); err != nil || oldToken == "" {
+		if token, err = s.addSession(ctx, tx, who, d); err != nil {
+			return err
+		}
+		if err := s.auditPerson(ctx, tx, who.User, "login.start", ""); err != nil || oldToken == "" {
 			return err
 		}
 		return tx.EndSessionByHash(ctx, tokenHash(oldToken))
@@ -67,26 +67,13 @@ func (s *Service) addSession(ctx context.Context, tx store.Tx, who Proven, d Dev
 	token := secret.NewToken("")
 	n := store.NewSession{
 		ID: gateway.SessionID(s.clock.NewID()), User: who.User, PasswordHash: who.passwordHash, Hash: tokenHash(token),
-		Keep: d.Keep, Address: visible(d.Address), Agent: visible(d.Agent),
+		Keep: d.Keep, Address: gateway.VisibleText(d.Address), Agent: gateway.VisibleText(d.Agent),
 		Idle: idle, Longest: longest,
 	}
 	if d.Keep {
 		n.Idle, n.Longest = keptIdle, longestKept
 	}
 	return token, check(tx.CreateSession(ctx, n))(ErrWrongCredentials)
-}
-
-// visible keeps what a client says of itself, as far as it can be stored and
-// shown.
-func visible(text string) string {
-	text = strings.ToValidUTF8(text, "")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, text)
-	return strings.ToValidUTF8(text[:min(len(text), maxAgent)], "")
 }
 
 // Session finds the session with this token and notes that it is used, which
@@ -111,18 +98,35 @@ func (s *Service) Sessions(ctx context.Context, user gateway.UserID) ([]Session,
 	return s.store.Sessions(ctx, user)
 }
 
-// EndSession ends one session of a person. One that is not there, or another
-// person's, is gateway.ErrNotFound.
+// LogOut ends the session that a person is in. One that has ended is
+// gateway.ErrNotFound.
+func (s *Service) LogOut(ctx context.Context, of Session) error {
+	return s.endSession(ctx, of.Person.ID, of.ID, "login.end", "")
+}
+
+// EndSession ends one session of a person from another one. One that is not
+// there, or another person's, is gateway.ErrNotFound.
 func (s *Service) EndSession(ctx context.Context, user gateway.UserID, id gateway.SessionID) error {
-	return s.store.EndSession(ctx, user, id)
+	return s.endSession(ctx, user, id, "login.end_other", id.String())
+}
+
+func (s *Service) endSession(ctx context.Context, user gateway.UserID, id gateway.SessionID, action, detail string) error {
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		if err := tx.EndSession(ctx, user, id); err != nil {
+			return err
+		}
+		return s.auditPerson(ctx, tx, user, action, detail)
+	})
 }
 
 // EndOtherSessions ends all sessions of a person but one, and returns how many
 // these were. The zero id keeps none.
 func (s *Service) EndOtherSessions(ctx context.Context, user gateway.UserID, keep gateway.SessionID) (ended int64, err error) {
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
-		ended, err = tx.EndSessions(ctx, user, keep)
-		return err
+		if ended, err = tx.EndSessions(ctx, user, keep); err != nil || ended == 0 {
+			return err
+		}
+		return s.auditPerson(ctx, tx, user, "login.end_others", strconv.FormatInt(ended, 10))
 	})
 	return ended, err
 }

@@ -42,6 +42,7 @@ func (v *services) tasks(roles Roles) []task {
 		{"beat", beatEvery, v.beat},
 		{"make days", retain.Every, v.retain.MakeDays},
 		{"follow the keyset", store.FollowKeysetEvery, v.store.FollowKeyset},
+		{"tell of refusals", account.RefusalsEvery, v.accounts.TellRefusals},
 	}
 	if !roles.Worker {
 		return all

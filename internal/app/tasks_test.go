@@ -48,10 +48,10 @@ func TestTasksByRole(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	if got := names(Roles{API: true}); got != "beat, make days, follow the keyset" {
+	if got := names(Roles{API: true}); got != "beat, make days, follow the keyset, tell of refusals" {
 		t.Errorf("without the worker role: %s", got)
 	}
-	want := "beat, make days, follow the keyset, ring alarms, sweep operations, sweep reconciliations, sweep events, repair lanes, tell of claims in doubt, repair turns, hand on what stalled, release held events, empty deleted endpoints, " +
+	want := "beat, make days, follow the keyset, tell of refusals, ring alarms, sweep operations, sweep reconciliations, sweep events, repair lanes, tell of claims in doubt, repair turns, hand on what stalled, release held events, empty deleted endpoints, " +
 		"trim requests, warn of retention, drop days, prune keys, prune rollups, prune claims, prune reconciliations, empty deleted accounts, prune counts of types, prune dismissals, prune sessions, write alerts, wake late mails, prune mails, forget nodes"
 	if got := names(Roles{Worker: true}); got != want {
 		t.Errorf("with the worker role: %s", got)

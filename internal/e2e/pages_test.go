@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestEveryPage(t *testing.T) {
 	b.refuseDialogs()
 	b.logIn("owner@example.com")
 	b.inspect(home(a))
-	for _, empty := range []string{"events", "endpoints", "sources", "failures", "deliveries", "attempts", "operations", "claims", "facts", "event-types", "usage", "reconcile", "reconcile/new", "settings/keys"} {
+	for _, empty := range []string{"events", "endpoints", "sources", "failures", "deliveries", "attempts", "operations", "claims", "facts", "event-types", "usage", "reconcile", "reconcile/new", "settings/keys", "audit", "audit?outcome=refused"} {
 		b.inspect(home(a) + "/" + empty)
 	}
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
@@ -246,5 +247,6 @@ func isNew(seen map[string]bool, link string) bool {
 // leadsOn tells that a link leads to a page of ours for people: the API and the
 // job queue have pages of their own, and what is downloaded is none.
 func leadsOn(link string) bool {
-	return !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs") && !strings.Contains(link, "/raw") && !strings.Contains(link, "/usage/csv") && !strings.Contains(link, "/events/export")
+	downloaded := slices.ContainsFunc([]string{"/raw", "/usage/csv", "/export", "/configuration/download"}, func(part string) bool { return strings.Contains(link, part) })
+	return !downloaded && !strings.HasPrefix(link, "/api/") && !strings.HasPrefix(link, "/instance/jobs")
 }

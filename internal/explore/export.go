@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -84,6 +85,30 @@ func (s *Service) Export(ctx context.Context, account gateway.AccountID, q Query
 // Name is what a file with it is called.
 func (e *Export) Name() string {
 	return "events-" + e.Until.UTC().Format("20060102T150405Z") + "." + string(e.format)
+}
+
+// Words say what is in it, for the audit log.
+func (e *Export) Words() string {
+	q := e.query
+	said := []string{string(e.format)}
+	if e.payloads {
+		said = append(said, "with payloads")
+	}
+	switch {
+	case len(q.Events) > 0:
+		return strings.Join(append(said, fmt.Sprintf("%d chosen", len(q.Events))), ", ")
+	case q.narrows():
+		said = append(said, "narrowed")
+	}
+	if !q.Since.IsZero() {
+		said = append(said, "since "+q.Since.UTC().Format(time.RFC3339))
+	}
+	return strings.Join(append(said, "until "+e.Until.UTC().Format(time.RFC3339)), ", ")
+}
+
+// narrows tells that more than a time is asked for.
+func (q Query) narrows() bool {
+	return q.Type+q.Subject != "" || q.Key != nil || q.Source != nil || q.Endpoint != nil || q.statusMatters() || !q.Search.IsZero()
 }
 
 // MediaType is what it is sent as.

@@ -1,6 +1,10 @@
 package gateway
 
-import "time"
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
 
 // Scope is what an API key may do.
 type Scope string
@@ -45,8 +49,39 @@ type APIKey struct {
 	EventsPerSecond *int
 	CreatedAt       time.Time
 	EndsAt          *time.Time
+	// Networks are those that it may be used from; nil: from anywhere.
+	Networks []netip.Prefix
+	// LastUsedAt is when it was used last, give or take a minute, and LastUsedFrom
+	// from which address; nil: never.
+	LastUsedAt   *time.Time
+	LastUsedFrom *netip.Addr
 	// Closing tells, of a key that calls, that its account is about to be deleted.
 	Closing bool
+}
+
+// HasEnded tells that it is good for nothing any more.
+func (k APIKey) HasEnded(now time.Time) bool { return k.EndsAt != nil && !k.EndsAt.After(now) }
+
+// ExpiryNotice is how long before its end a key is marked.
+const ExpiryNotice = 7 * 24 * time.Hour
+
+// EndsSoon tells that it ends within ExpiryNotice.
+func (k APIKey) EndsSoon(now time.Time) bool {
+	return k.EndsAt != nil && !k.HasEnded(now) && !k.EndsAt.After(now.Add(ExpiryNotice))
+}
+
+// From tells whether it may be used from an address. One that is not known is
+// none of those that were allowed.
+func (k APIKey) From(address string) bool {
+	if k.Networks == nil {
+		return true
+	}
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	ip = ip.Unmap().WithZone("")
+	return slices.ContainsFunc(k.Networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // Actor is who did something, for the audit log: an id of a key or a user, or

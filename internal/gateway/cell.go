@@ -6,7 +6,7 @@ import "strings"
 // one that they would take for a formula is marked as text, with a quote before
 // it.
 func PlainCell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}
 	return text

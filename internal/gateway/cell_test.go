@@ -10,7 +10,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "order.created": "order.created", "12": "12", "a=b": "a=b", "'": "'",
-		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", `=HYPERLINK("http://x")`: `'=HYPERLINK("http://x")`,
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "\n=1": "'\n=1", `=HYPERLINK("http://x")`: `'=HYPERLINK("http://x")`,
 	} {
 		if got := gateway.PlainCell(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

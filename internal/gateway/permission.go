@@ -19,6 +19,8 @@ const (
 	PermConfigure Permission = "configure"
 	// PermReveal is to see secrets.
 	PermReveal Permission = "reveal"
+	// PermAudit is to see the audit log, which tells from where people work.
+	PermAudit Permission = "audit"
 	// PermKeys is to make API keys and to revoke them.
 	PermKeys Permission = "keys"
 	// PermMembers is to invite people, to change their roles and to remove them.
@@ -52,6 +54,7 @@ var Grants = []Grant{
 	{PermOperate, RoleOperator, ScopeManage, false},
 	{PermConfigure, RoleAdmin, ScopeManage, false},
 	{PermReveal, RoleAdmin, ScopeManage, false},
+	{PermAudit, RoleAdmin, ScopeRead, true},
 	{PermKeys, RoleAdmin, ScopeManage, false},
 	{PermMembers, RoleAdmin, ScopeManage, false},
 	{PermSettings, RoleAdmin, "", false},

@@ -16,11 +16,11 @@ func TestRolesMay(t *testing.T) {
 		gateway.RoleOperator: {gateway.PermRead, gateway.PermPublish, gateway.PermOperate},
 		gateway.RoleAdmin: {
 			gateway.PermRead, gateway.PermPublish, gateway.PermOperate, gateway.PermConfigure, gateway.PermReveal,
-			gateway.PermKeys, gateway.PermMembers, gateway.PermSettings,
+			gateway.PermAudit, gateway.PermKeys, gateway.PermMembers, gateway.PermSettings,
 		},
 		gateway.RoleOwner: {
 			gateway.PermRead, gateway.PermPublish, gateway.PermOperate, gateway.PermConfigure, gateway.PermReveal,
-			gateway.PermKeys, gateway.PermMembers, gateway.PermSettings, gateway.PermOwn, gateway.PermClose,
+			gateway.PermAudit, gateway.PermKeys, gateway.PermMembers, gateway.PermSettings, gateway.PermOwn, gateway.PermClose,
 		},
 		"manager": nil, // as an earlier version called a role
 		"":        nil,
@@ -43,7 +43,7 @@ func TestKeysMay(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[gateway.Scope][]gateway.Permission{
 		gateway.ScopePublish: {gateway.PermPublish},
-		gateway.ScopeRead:    {gateway.PermRead},
+		gateway.ScopeRead:    {gateway.PermRead, gateway.PermAudit},
 		gateway.ScopeManage:  {gateway.PermOperate, gateway.PermConfigure, gateway.PermReveal, gateway.PermKeys, gateway.PermMembers},
 		"":                   nil,
 	} {

@@ -192,9 +192,13 @@ func (s *Service) Mail(ctx context.Context, id gateway.MailID) (Mail, error) {
 // Retry has a mail that was not sent tried once more, now. One that was sent,
 // whose body is forgotten, or that nobody could send is gateway.ErrNotFound. A
 // mail that is on its way at this very moment is sent twice.
-func (s *Service) Retry(ctx context.Context, id gateway.MailID) error {
+func (s *Service) Retry(ctx context.Context, by gateway.UserID, id gateway.MailID) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.MailDue(ctx, id, s.server != nil); err != nil {
+			return err
+		}
+		line := store.AuditLine{ID: gateway.AuditID(s.clock.NewID()), Object: id.String()}
+		if err := tx.AuditInstance(ctx, gateway.Actor(by.String()), "mail.retry", line); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, job.Mail{MailID: id})

@@ -33,7 +33,7 @@ func TestRetry(t *testing.T) {
 	if err := b.Send(t.Context(), id); err != nil || len(server.got()) != 0 {
 		t.Fatalf("it was sent before it was asked for: %v", err)
 	}
-	if err := b.Retry(t.Context(), id); err != nil {
+	if err := b.Retry(t.Context(), gateway.UserID{1}, id); err != nil {
 		t.Fatal(err)
 	}
 	if n := wakeUps(t, b.pool); n != 1 {
@@ -45,7 +45,7 @@ func TestRetry(t *testing.T) {
 	if m, err := b.Mail(t.Context(), id); err != nil || m.SentAt == nil || m.Body != "" || m.Tries != 1 || len(server.got()) != 1 {
 		t.Errorf("tried again, the mail is %+v, %v", m, err)
 	}
-	if err := b.Retry(t.Context(), id); !errors.Is(err, gateway.ErrNotFound) {
+	if err := b.Retry(t.Context(), gateway.UserID{1}, id); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("once sent: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestRetryWhatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, id := range map[string]gateway.MailID{"forgotten": old, "unknown": gateway.MailID(b.clock.NewID())} {
-		if err := b.Retry(t.Context(), id); !errors.Is(err, gateway.ErrNotFound) {
+		if err := b.Retry(t.Context(), gateway.UserID{1}, id); !errors.Is(err, gateway.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestRetryWhatCannotBe(t *testing.T) {
 		t.Errorf("%d jobs for nothing", n)
 	}
 	without := newBundle(t, "")
-	if err := without.Retry(t.Context(), without.write(t, false)); !errors.Is(err, gateway.ErrNotFound) {
+	if err := without.Retry(t.Context(), gateway.UserID{1}, without.write(t, false)); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("without a server: %v", err)
 	}
 }

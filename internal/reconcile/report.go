@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -48,21 +47,12 @@ type report struct {
 func (o *report) write(fields []string) {
 	if o.err == nil {
 		for i := range fields {
-			fields[i] = harmless(fields[i])
+			fields[i] = gateway.PlainCell(fields[i])
 		}
 		if err := o.csv.Write(fields); err != nil {
 			o.err = fmt.Errorf("write report: %w", err)
 		}
 	}
-}
-
-// harmless is a text that no spreadsheet takes for a formula: an apostrophe before
-// it says so.
-func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 // flush hands over what was written, and notes an error of what was read.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/api"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/server/problem"
@@ -30,7 +31,7 @@ const referrerPolicy = "same-origin"
 
 // useMiddleware sets what happens around every request, the outermost first.
 func (s *Server) useMiddleware() {
-	s.router.Use(identify, keepPrivate, s.observe, s.recoverPanics, drainBody, s.refuseWhenDraining)
+	s.router.Use(identify, tellOrigin, keepPrivate, s.observe, s.recoverPanics, drainBody, s.refuseWhenDraining)
 }
 
 // identify gives the request an id, for logs and for whoever asks about an
@@ -42,6 +43,18 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", referrerPolicy)
+		return next(c)
+	}
+}
+
+// tellOrigin notes where the request came from, for the audit log and for keys
+// that may be used from some networks alone: the address as the proxies say that
+// are believed.
+func tellOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		from := gateway.NewOrigin(c.RealIP(), r.UserAgent())
+		c.SetRequest(r.WithContext(gateway.WithOrigin(r.Context(), from)))
 		return next(c)
 	}
 }

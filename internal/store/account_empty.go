@@ -167,7 +167,7 @@ func (t accountTable) inOrder() string {
 			ORDER BY ` + t.order
 }
 
-// accountTables are all tables of an account but the big ones and the audit log,
+// accountTables are all tables of an account but the big ones,
 // what refers to others before these.
 var accountTables = func() []accountTable {
 	var all []accountTable
@@ -203,6 +203,8 @@ var accountTables = func() []accountTable {
 		accountTable{name: "invitations"},
 		accountTable{name: "alert_choices"},
 		accountTable{name: "members"},
+		// Last: it tells of the deletion until that is over.
+		accountTable{name: "audit_log", order: "id"},
 	)
 }()
 
@@ -242,7 +244,7 @@ func (s *Store) EmptyTable(ctx context.Context, account gateway.AccountID, table
 	return tag.RowsAffected(), wrap("empty "+t.name, err)
 }
 
-// CloseEmptied notes that nothing is left of an account but its audit log: its
+// CloseEmptied notes that nothing is left of an account: its
 // name goes too, and others can have its slug. It tells whether it did.
 func (t Tx) CloseEmptied(ctx context.Context, account gateway.AccountID) (bool, error) {
 	tag, err := t.tx.Exec(ctx, `

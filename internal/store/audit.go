@@ -8,129 +8,79 @@ import (
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
-// Audit writes into the audit log, in the transaction that makes the change:
-// who did what ("endpoint.pause") to which object (its id), and what is to be
-// known besides, never a secret. The database lets nobody change an entry.
-func (t Tx) Audit(ctx context.Context, account gateway.AccountID, actor gateway.Actor, action, object, detail string, id [16]byte) error {
-	_, err := t.tx.Exec(ctx, `
-		INSERT INTO audit_log (id, account_id, actor, action, object, detail)
-		VALUES (@id, @account, @actor, @action, @object, @detail)`,
-		pgx.NamedArgs{
-			"id": gateway.AuditID(id), "account": account, "actor": string(actor),
-			"action": action, "object": object, "detail": detail,
-		})
-	return wrap("write audit log", err)
-}
-
-// AuditLine is an entry of the audit log that is written together with others.
+// AuditLine is an entry of the audit log.
 type AuditLine struct {
 	ID             gateway.AuditID
 	Object, Detail string
+	// Refused tells that it was tried and not let pass: nothing was done.
+	Refused bool
+}
+
+// Audit writes into the audit log, in the transaction that makes the change:
+// who did what ("endpoint.pause") to which object (its id), and what is to be
+// known besides, never a secret. From where, the context tells. The database lets
+// nobody change an entry.
+func (t Tx) Audit(ctx context.Context, account gateway.AccountID, actor gateway.Actor, action, object, detail string, id [16]byte) error {
+	return t.AuditMany(ctx, account, actor, action, []AuditLine{{ID: gateway.AuditID(id), Object: object, Detail: detail}})
 }
 
 // AuditMany is Audit for one action on many objects.
 func (t Tx) AuditMany(ctx context.Context, account gateway.AccountID, actor gateway.Actor, action string, lines []AuditLine) error {
-	ids, objects, details := make([]gateway.AuditID, len(lines)), make([]string, len(lines)), make([]string, len(lines))
+	return t.addAudit(ctx, &account, actor, action, lines)
+}
+
+// AuditInstance is Audit for what is done to the instance, and is of no account.
+func (t Tx) AuditInstance(ctx context.Context, actor gateway.Actor, action string, line AuditLine) error {
+	return t.addAudit(ctx, nil, actor, action, []AuditLine{line})
+}
+
+func (t Tx) addAudit(ctx context.Context, account *gateway.AccountID, actor gateway.Actor, action string, lines []AuditLine) error {
+	from := gateway.OriginOf(ctx)
+	ids, objects := make([]gateway.AuditID, len(lines)), make([]string, len(lines))
+	details, refused := make([]string, len(lines)), make([]bool, len(lines))
 	for i, l := range lines {
-		ids[i], objects[i], details[i] = l.ID, l.Object, l.Detail
+		ids[i], objects[i], details[i], refused[i] = l.ID, l.Object, l.Detail, l.Refused
 	}
 	_, err := t.tx.Exec(ctx, `
-		INSERT INTO audit_log (id, account_id, actor, action, object, detail)
-		SELECT l.id, @account, @actor, @action, l.object, l.detail
-		FROM unnest(@ids::uuid[], @objects::text[], @details::text[]) AS l (id, object, detail)`,
+		INSERT INTO audit_log (id, account_id, actor, action, object, detail, refused, address, agent)
+		SELECT l.id, @account::uuid, @actor, @action, l.object, l.detail, l.refused, @address, @agent
+		FROM unnest(@ids::uuid[], @objects::text[], @details::text[], @refused::boolean[]) AS l (id, object, detail, refused)`,
 		pgx.NamedArgs{
 			"account": account, "actor": string(actor), "action": action,
-			"ids": ids, "objects": objects, "details": details,
+			"ids": ids, "objects": objects, "details": details, "refused": refused,
+			"address": from.Address, "agent": from.Agent,
 		})
 	return wrap("write audit log", err)
 }
 
-// AuditLog lists what was done in an account, newest first.
-func (s *Store) AuditLog(ctx context.Context, account gateway.AccountID, page Page[gateway.AuditID]) ([]gateway.AuditEntry, error) {
-	low, high := page.bounds()
-	return s.audited(ctx, account, `
-		SELECT `+auditFields+`
-		FROM audit_log
-		WHERE account_id = @account
-		  AND id >= @low
-		  AND id < @high
-		ORDER BY id DESC
-		LIMIT @limit`,
-		pgx.NamedArgs{"account": account, "low": low, "high": high, "limit": page.Limit})
-}
-
-// AuditOf lists what was done to objects, by their ids, newest first.
-func (s *Store) AuditOf(ctx context.Context, account gateway.AccountID, objects []string, limit int) ([]gateway.AuditEntry, error) {
-	return s.audited(ctx, account, `
-		SELECT `+auditFields+`
-		FROM audit_log
-		WHERE account_id = @account
-		  AND object = ANY (@objects)
-		ORDER BY id DESC
-		LIMIT @limit`,
-		pgx.NamedArgs{"account": account, "objects": objects, "limit": limit})
-}
-
-const auditFields = `id, account_id, actor, action, object, detail, created_at`
-
-// audited reads entries and adds the names of those who acted.
-func (s *Store) audited(ctx context.Context, account gateway.AccountID, sql string, args pgx.NamedArgs) ([]gateway.AuditEntry, error) {
-	rows, err := s.pool.Query(ctx, sql, args)
-	if err != nil {
-		return nil, wrap("read audit log", err)
-	}
-	entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e gateway.AuditEntry, err error) {
-		return e, row.Scan(&e.ID, &e.AccountID, &e.Actor, &e.Action, &e.Object, &e.Detail, &e.CreatedAt)
-	})
-	if err != nil {
-		return nil, wrap("read audit log", err)
-	}
-	names, err := s.actorNames(ctx, account, entries)
-	for i := range entries {
-		entries[i].ActorName = names[entries[i].Actor]
-	}
-	return entries, err
-}
-
-// ActorNames reads what those are called who did something.
-func (s *Store) ActorNames(ctx context.Context, account gateway.AccountID, actors []gateway.Actor) (map[gateway.Actor]string, error) {
-	entries := make([]gateway.AuditEntry, len(actors))
-	for i, actor := range actors {
-		entries[i].Actor = actor
-	}
-	return s.actorNames(ctx, account, entries)
-}
-
-// actorNames reads the names of the people and the account's keys that acted.
-// People are named as they are called now, members or not: what they did stays.
-func (s *Store) actorNames(ctx context.Context, account gateway.AccountID, entries []gateway.AuditEntry) (map[gateway.Actor]string, error) {
-	var users []gateway.UserID
-	var keys []gateway.KeyID
-	for _, e := range entries {
-		if id, ok := e.Actor.User(); ok {
-			users = append(users, id)
-		} else if id, ok := e.Actor.Key(); ok {
-			keys = append(keys, id)
-		}
-	}
-	names := map[gateway.Actor]string{gateway.ActorRowlock: "Rowlock", gateway.ActorProvider: "The provider"}
-	if len(users)+len(keys) == 0 {
-		return names, nil
-	}
-	batch := &pgx.Batch{}
-	batch.Queue(`SELECT id, name FROM users WHERE id = ANY ($1)`, users).Query(nameInto[gateway.UserID](names))
-	batch.Queue(`SELECT id, name FROM api_keys WHERE id = ANY ($1) AND account_id = $2`, keys, account).Query(nameInto[gateway.KeyID](names))
-	return names, wrap("read who acted", s.pool.SendBatch(ctx, batch).Close())
-}
-
-func nameInto[I gateway.AnyID](names map[gateway.Actor]string) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		var id I
-		var name string
-		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
-			names[gateway.Actor(id.String())] = name
-			return nil
+// AuditPerson is Audit for what is done to a person's log-in, by themselves or
+// by Rowlock: it is told in each of their accounts, and of who has none, or owns
+// the instance, in the log of the instance. It is one statement, however many
+// there are; the object is the person.
+func (t Tx) AuditPerson(ctx context.Context, user gateway.UserID, actor gateway.Actor, action string, line AuditLine) error {
+	from := gateway.OriginOf(ctx)
+	_, err := t.tx.Exec(ctx, `
+		INSERT INTO audit_log (id, account_id, actor, action, object, detail, refused, address, agent)
+		SELECT @id, l.account_id, @actor, @action, @object, @detail, @refused, @address, @agent
+		FROM (
+			SELECT m.account_id
+			FROM members m
+			JOIN accounts a ON a.id = m.account_id
+			WHERE m.user_id = @user
+			  AND a.gone_at IS NULL
+			UNION ALL
+			SELECT NULL
+			FROM users u
+			WHERE u.id = @user
+			  AND (
+				EXISTS (SELECT FROM instance_owner WHERE user_id = u.id)
+				OR NOT EXISTS (SELECT FROM members WHERE user_id = u.id)
+			  )
+		) AS l (account_id)`,
+		pgx.NamedArgs{
+			"id": line.ID, "user": user, "actor": string(actor), "action": action,
+			"object": user.String(), "detail": line.Detail, "refused": line.Refused,
+			"address": from.Address, "agent": from.Agent,
 		})
-		return err
-	}
+	return wrap("write audit log", err)
 }

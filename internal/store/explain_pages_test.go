@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -178,7 +179,32 @@ func (x *explained) numberPages() []call {
 func (x *explained) auditPages() []call {
 	return []call{
 		only("audit log", func(ctx context.Context) ([]gateway.AuditEntry, error) {
-			return x.AuditLog(ctx, x.owner.ID, store.Page[gateway.AuditID]{Limit: listed})
+			return x.AuditLog(ctx, x.owner.ID, store.AuditFilter{}, store.Page[gateway.AuditID]{Limit: listed})
+		}),
+		only("audit log, narrowed", func(ctx context.Context) (all []gateway.AuditEntry, err error) {
+			refused, done := true, false
+			for _, f := range []store.AuditFilter{
+				{Actor: gateway.ActorRowlock}, {Area: "endpoint"}, {Action: "test"}, {Object: x.endpoint.String()}, {Refused: &refused}, {Refused: &done},
+			} {
+				part, err := x.AuditLog(ctx, x.owner.ID, f, store.Page[gateway.AuditID]{Limit: listed})
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, part...)
+			}
+			return all, nil
+		}),
+		only("audit log, changes", func(ctx context.Context) ([]gateway.AuditEntry, error) {
+			return x.AuditLog(ctx, x.owner.ID, store.AuditFilter{Changes: true}, store.Page[gateway.AuditID]{Limit: listed})
+		}),
+		only("audit log of the instance", func(ctx context.Context) ([]gateway.AuditEntry, error) {
+			return x.InstanceAudit(ctx, store.AuditFilter{}, store.Page[gateway.AuditID]{Limit: listed})
+		}),
+		done("audit a person and the instance", func(ctx context.Context, tx store.Tx) error {
+			line := store.AuditLine{ID: gateway.AuditID(x.b.clock.NewID()), Refused: true}
+			return errors.Join(
+				tx.AuditPerson(ctx, gateway.UserID(x.b.clock.NewID()), gateway.ActorRowlock, "test", line),
+				tx.AuditInstance(ctx, gateway.ActorRowlock, "test", line))
 		}),
 		only("audit of objects", func(ctx context.Context) ([]gateway.AuditEntry, error) {
 			return x.AuditOf(ctx, x.owner.ID, []string{x.event.ID.String(), x.delivery.ID.String()}, listed)

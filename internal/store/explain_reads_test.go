@@ -115,7 +115,10 @@ func (x *explained) ownerReads() []call {
 		}},
 		missing("endpoint by uid", func(ctx context.Context) error { _, err := x.EndpointByUID(ctx, account, "none"); return err }),
 		missing("source by uid", func(ctx context.Context) error { _, err := x.SourceByUID(ctx, account, "none"); return err }),
-		missing("API key", func(ctx context.Context) error { _, err := x.APIKeyByHash(ctx, [32]byte{}); return err }),
+		missing("API key", func(ctx context.Context) error { _, _, err := x.APIKeyByHash(ctx, [32]byte{}); return err }),
+		done("use API key", func(ctx context.Context, _ store.Tx) error {
+			return x.UseAPIKey(ctx, x.owner.ID, gateway.KeyID(x.b.clock.NewID()), nil, time.Minute)
+		}),
 	}
 }
 

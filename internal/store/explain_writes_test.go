@@ -25,11 +25,16 @@ func done(name string, do func(context.Context, store.Tx) error) call {
 // missing is a call that must find nothing.
 func missing(name string, do func(context.Context) error) call {
 	return done(name, func(ctx context.Context, _ store.Tx) error {
-		if err := do(ctx); !errors.Is(err, gateway.ErrNotFound) {
-			return errors.Join(errors.New("something was found"), err)
-		}
-		return nil
+		return wantMissing(do(ctx))
 	})
+}
+
+// wantMissing is what stands for the error of a call that must find nothing.
+func wantMissing(err error) error {
+	if !errors.Is(err, gateway.ErrNotFound) {
+		return errors.Join(errors.New("something was found"), err)
+	}
+	return nil
 }
 
 func (x *explained) accepting() []call {

@@ -69,8 +69,8 @@ func (t Tx) UseInvitation(ctx context.Context, hash [32]byte, user gateway.UserI
 
 // EndInvitation makes an open invitation end now. One that is used, or over,
 // is left as it is and gateway.ErrNotFound.
-func (s *Store) EndInvitation(ctx context.Context, id gateway.InvitationID) error {
-	tag, err := s.pool.Exec(ctx, `
+func (t Tx) EndInvitation(ctx context.Context, id gateway.InvitationID) error {
+	tag, err := t.tx.Exec(ctx, `
 		UPDATE invitations
 		SET ends_at = now(), revoked_at = now()
 		WHERE id = $1

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -21,34 +22,35 @@ func TestAPIKeyByHash(t *testing.T) {
 	for name, key := range map[string]gateway.APIKey{
 		"plain":   {Name: "CI", Hint: "abcd", Scopes: gateway.Scopes},
 		"limited": {Name: "CI", Hint: "abcd", Scopes: []gateway.Scope{gateway.ScopePublish}, EventsPerSecond: &limit, EndsAt: &hour},
+		"fenced":  {Name: "CI", Hint: "abcd", Scopes: gateway.Scopes, Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::1/128")}},
 	} {
 		key.ID, key.AccountID = gateway.KeyID(b.clock.NewID()), b.account
 		hash := secret.HashToken(name)
 		b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, hash) })
-		got, err := b.APIKeyByHash(t.Context(), hash)
-		if err != nil {
+		got, ended, err := b.APIKeyByHash(t.Context(), hash)
+		if err != nil || ended {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(key, got, cmpopts.IgnoreFields(gateway.APIKey{}, "CreatedAt")); diff != "" {
+		if diff := cmp.Diff(key, got, cmpopts.IgnoreFields(gateway.APIKey{}, "CreatedAt"), cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestEndedAPIKeyIsNotFound(t *testing.T) {
+func TestAPIKeyThatHasEnded(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	hash := secret.HashToken("text")
 	key := gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), Scopes: gateway.Scopes}
 	b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, hash) })
-	if _, err := b.APIKeyByHash(t.Context(), hash); err != nil {
+	if _, ended, err := b.APIKeyByHash(t.Context(), hash); err != nil || ended {
 		t.Fatal(err)
 	}
 	b.exec(t, 1, `UPDATE api_keys SET ends_at = now() WHERE id = $1`, key.ID)
-	if _, err := b.APIKeyByHash(t.Context(), hash); !errors.Is(err, gateway.ErrNotFound) {
-		t.Errorf("an ended key: %v, want ErrNotFound", err)
+	if _, ended, err := b.APIKeyByHash(t.Context(), hash); err != nil || !ended {
+		t.Errorf("an ended key: %t, %v", ended, err)
 	}
-	if _, err := b.APIKeyByHash(t.Context(), secret.HashToken("other")); !errors.Is(err, gateway.ErrNotFound) {
+	if _, _, err := b.APIKeyByHash(t.Context(), secret.HashToken("other")); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("an unknown key: %v, want ErrNotFound", err)
 	}
 }
@@ -66,5 +68,42 @@ func TestAPIKey(t *testing.T) {
 	}
 	if _, err := b.APIKey(t.Context(), b.newAccount(t, "other"), key.ID); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("another account: %v", err)
+	}
+}
+
+// That a key is used is written once in the time given, whoever comes at once,
+// and not by another account.
+func TestUseAPIKey(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	key := gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), Scopes: gateway.Scopes}
+	b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, secret.HashToken("text")) })
+	version := func() string {
+		var xmin string
+		if err := b.pool.QueryRow(t.Context(), `SELECT xmin::text FROM api_keys WHERE id = $1`, key.ID).Scan(&xmin); err != nil {
+			t.Fatal(err)
+		}
+		return xmin
+	}
+	made := version()
+	first, second := netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("2001:db8::1")
+	if err := b.UseAPIKey(t.Context(), b.newAccount(t, "other"), key.ID, &first, time.Minute); err != nil || version() != made {
+		t.Fatalf("another account writes: %v", err)
+	}
+	for _, err := range b.atOnce(t.Context(), 4, func(store.Tx, int) error { return b.UseAPIKey(t.Context(), b.account, key.ID, &first, time.Minute) }) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	used := version()
+	if err := b.UseAPIKey(t.Context(), b.account, key.ID, &second, time.Minute); err != nil || version() != used || used == made {
+		t.Errorf("it is written again, or never was: %v", err)
+	}
+	if err := b.UseAPIKey(t.Context(), b.account, key.ID, &second, 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.APIKey(t.Context(), b.account, key.ID)
+	if err != nil || got.LastUsedAt == nil || got.LastUsedFrom == nil || *got.LastUsedFrom != second {
+		t.Errorf("used %v from %v, %v", got.LastUsedAt, got.LastUsedFrom, err)
 	}
 }

@@ -92,6 +92,17 @@ func (t Tx) ReturnTry(ctx context.Context, subject [32]byte, address string) err
 	return wrap("return a try", err)
 }
 
+// KeepTry writes a try as it is: where something is written of one person, it
+// stands in for that of another.
+func (t Tx) KeepTry(ctx context.Context, subject [32]byte, address string) error {
+	_, err := t.tx.Exec(ctx, `
+		UPDATE tries
+		SET tries = tries
+		WHERE subject = $1
+		  AND address = $2`, subject[:], address)
+	return wrap("keep a try", err)
+}
+
 // PruneTries deletes the counters whose window is over.
 func (s *Store) PruneTries(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `DELETE FROM tries WHERE ends_at <= now()`)

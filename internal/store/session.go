@@ -138,8 +138,8 @@ func (s *Store) Sessions(ctx context.Context, user gateway.UserID) ([]Session, e
 
 // EndSession ends one session of a person; one that is not there is
 // gateway.ErrNotFound.
-func (s *Store) EndSession(ctx context.Context, user gateway.UserID, id gateway.SessionID) error {
-	tag, err := s.pool.Exec(ctx, `
+func (t Tx) EndSession(ctx context.Context, user gateway.UserID, id gateway.SessionID) error {
+	tag, err := t.tx.Exec(ctx, `
 		DELETE FROM sessions
 		WHERE id = $1
 		  AND user_id = $2`, id, user)

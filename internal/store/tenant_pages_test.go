@@ -75,7 +75,7 @@ func (h history) pageReads(account gateway.AccountID) map[string]func(context.Co
 		},
 		"EventRequests": counted(func(ctx context.Context) ([]gateway.Request, error) { return h.EventRequests(ctx, account, h.event, 9) }),
 		"AuditLog": counted(func(ctx context.Context) ([]gateway.AuditEntry, error) {
-			return h.AuditLog(ctx, account, store.Page[gateway.AuditID]{Limit: 9})
+			return h.AuditLog(ctx, account, store.AuditFilter{}, store.Page[gateway.AuditID]{Limit: 9})
 		}),
 		"AuditOf": counted(func(ctx context.Context) ([]gateway.AuditEntry, error) {
 			return h.AuditOf(ctx, account, []string{h.event.String()}, 9)

@@ -71,16 +71,26 @@ func (t Tx) ResetPassword(ctx context.Context, user gateway.UserID, hash string)
 	return email, wrap("reset password", err)
 }
 
-// RenameUser sets a person's name; one who is not there is gateway.ErrNotFound.
-func (s *Store) RenameUser(ctx context.Context, user gateway.UserID, name string) error {
-	tag, err := s.pool.Exec(ctx, `
+// RenameUser sets a person's name, and tells whether it was another; one who is
+// not there is gateway.ErrNotFound.
+//
+// The promise: of many at once with one name, one changes it. The former name is
+// compared where it is written.
+func (t Tx) RenameUser(ctx context.Context, user gateway.UserID, name string) (changed bool, err error) {
+	tag, err := t.tx.Exec(ctx, `
 		UPDATE users
 		SET name = $2
-		WHERE id = $1`, user, name)
-	if err == nil && tag.RowsAffected() == 0 {
+		WHERE id = $1
+		  AND name <> $2`, user, name)
+	if err != nil || tag.RowsAffected() == 1 {
+		return err == nil, wrap("rename user", err)
+	}
+	var known bool
+	err = t.tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM users WHERE id = $1)`, user).Scan(&known)
+	if err == nil && !known {
 		err = gateway.ErrNotFound
 	}
-	return wrap("rename user", err)
+	return false, wrap("rename user", err)
 }
 
 // VisitAccount remembers the account that a person looks at, if it is another

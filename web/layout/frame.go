@@ -57,6 +57,8 @@ type Account struct {
 	Path string
 	// Role is the person's role, in words.
 	Role string
+	// Audit tells that the audit log is for them.
+	Audit bool
 	// DeleteAt is from when on it is deleted; nil: it is not to be. Restore is
 	// where that is taken back; empty for who may not.
 	DeleteAt *time.Time
@@ -99,6 +101,8 @@ const (
 	SectionStorage    = "instance-storage"
 	SectionMail       = "instance-mail"
 	SectionInstance   = "instance-settings"
+	SectionAudit      = "audit"
+	SectionOwnAudit   = "instance-audit"
 )
 
 // entry is a line of the navigation.
@@ -136,11 +140,7 @@ func (f Frame) navigation() []group {
 				{SectionDeliveries, "Deliveries", "send", at + "/deliveries", "d"},
 				{SectionOperations, "Operations", "refresh-cw", at + "/operations", "b"},
 			}},
-			group{"Account", []entry{
-				{SectionUsage, "Usage", "hash", at + "/usage", "u"},
-				{SectionKeys, "API keys", "key-round", at + "/settings/keys", "k"},
-				{SectionSettings, "Settings", "settings", at + "/settings", ""},
-			}},
+			group{"Account", f.accountEntries()},
 		)
 	}
 	if f.Person.InstanceOwner {
@@ -150,9 +150,23 @@ func (f Frame) navigation() []group {
 			{SectionStorage, "Storage", "database", "/instance/storage", ""},
 			{SectionMail, "Mail", "mail", "/instance/mail", ""},
 			{SectionInstance, "Limits", "sliders-horizontal", "/instance/settings", ""},
+			{SectionOwnAudit, "Audit log", "scroll-text", "/instance/audit", ""},
 		}})
 	}
 	return groups
+}
+
+// accountEntries are the sections about the account itself.
+func (f Frame) accountEntries() []entry {
+	at := f.Account.Path
+	entries := []entry{{SectionUsage, "Usage", "hash", at + "/usage", "u"}}
+	if f.Account.Audit {
+		entries = append(entries, entry{SectionAudit, "Audit log", "scroll-text", at + "/audit", "l"})
+	}
+	return append(entries,
+		entry{SectionKeys, "API keys", "key-round", at + "/settings/keys", "k"},
+		entry{SectionSettings, "Settings", "settings", at + "/settings", ""},
+	)
 }
 
 // documentTitle is what the browser's tab says.

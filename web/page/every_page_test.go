@@ -35,6 +35,7 @@ var everyPage = map[string]drawing{
 	"AccountsPage":            of(page.AccountsPage),
 	"AlertsPage":              of(page.AlertsPage),
 	"AppearancePage":          of(page.AppearancePage),
+	"AuditPage":               of(page.AuditPage),
 	"ClaimAsk":                of(page.ClaimAsk),
 	"ClaimPage":               of(page.ClaimPage),
 	"ClaimsPage":              of(page.ClaimsPage),

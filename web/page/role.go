@@ -12,6 +12,7 @@ var permissionWords = map[gateway.Permission]string{
 	gateway.PermOperate:   "Redeliver, recover, reclaim, dismiss, reconcile, pause and resume, and send test events",
 	gateway.PermConfigure: "Change endpoints, sources, rules and event types, and delete them",
 	gateway.PermReveal:    "See secrets and ingest addresses",
+	gateway.PermAudit:     "See who did what, and from where",
 	gateway.PermKeys:      "Create and revoke API keys",
 	gateway.PermMembers:   "Invite people, change their roles, remove them",
 	gateway.PermSettings:  "Change the account’s name and settings",

@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -68,17 +69,37 @@ type KeyRow struct {
 	PerSecond *int
 	CreatedAt time.Time
 	EndsAt    *time.Time
+	// Ended tells that it is good for nothing any more, and Soon that it will be
+	// before long.
+	Ended, Soon bool
+	// Networks are those that it may be used from; none: from anywhere.
+	Networks []string
+	// LastUsedAt is when it was used last, and LastUsedFrom from which address;
+	// nil: never.
+	LastUsedAt   *time.Time
+	LastUsedFrom string
 }
 
-// ended tells that it is good for nothing any more.
-func (r KeyRow) ended(now time.Time) bool { return r.EndsAt != nil && !r.EndsAt.After(now) }
-
-// soon is how long before its end a key is marked.
-const soon = 14 * 24 * time.Hour
-
-func (r KeyRow) endsSoon(now time.Time) bool {
-	return r.EndsAt != nil && !r.ended(now) && r.EndsAt.Before(now.Add(soon))
+// soon are the names of the keys that end before long.
+func (v Keys) soon() (names []string) {
+	for _, row := range v.Rows {
+		if row.Soon {
+			names = append(names, "“"+row.Name+"”")
+		}
+	}
+	return names
 }
+
+// soonTitle says that keys end before long.
+func (v Keys) soonTitle() string {
+	if n := len(v.soon()); n > 1 {
+		return component.Number(n) + " keys expire within 7 days"
+	}
+	return v.soon()[0] + " expires within 7 days"
+}
+
+// networksTitle lists the networks that do not fit.
+func (r KeyRow) networksTitle() string { return strings.Join(r.Networks, ", ") }
 
 // KeyForm is what is asked for a new API key.
 type KeyForm struct {
@@ -90,6 +111,8 @@ type KeyForm struct {
 	// Ends is in days; empty is never.
 	Ends      string
 	PerSecond string
+	// Addresses are networks, as they were typed in.
+	Addresses string
 	// Heading tells that it is a page of its own.
 	Heading bool
 	Errors  Errors

@@ -22,12 +22,13 @@ func TestKeysPage(t *testing.T) {
 	for i, ends := range []*time.Time{nil, &past, &near, &far} {
 		v.Rows = append(v.Rows, page.KeyRow{
 			ID: gateway.KeyID{byte(i)}, Path: "/a/acme/settings/keys/key_1", Name: hostile, Hint: hostile, Scopes: gateway.Scopes,
-			PerSecond: new(5), CreatedAt: noon, EndsAt: ends,
+			PerSecond: new(5), CreatedAt: noon, EndsAt: ends, Ended: i == 1, Soon: i == 2,
+			Networks: []string{hostile, "::1"}, LastUsedAt: &noon, LastUsedFrom: hostile,
 		})
 	}
 	v.New = &page.NewKey{Name: hostile, Text: "rk_text"}
 	d := drawn(t, page.KeysPage(v))
-	if d.Find("#api-keys tbody tr").Length() != 4 || d.Find("#api-keys [data-s='revoked']").Length() != 1 || d.Find("#api-keys a[href$='/revoke']").Length() != 3 || d.Find("#api-keys .text-warn").Length() != 1 {
+	if d.Find("#api-keys tbody tr").Length() != 4 || d.Find("#api-keys [data-s='revoked']").Length() != 1 || d.Find("#api-keys a[href$='/revoke']").Length() != 3 || d.Find("#api-keys .text-warn").Length() != 1 || d.Find("#api-keys [data-s='degraded']").Length() != 1 || d.Find("#expiring").Length() != 1 {
 		t.Errorf("%s", d.Find("#api-keys").Text())
 	}
 	if d.Find("#new-key [data-copy='rk_text']").Length() != 1 || strings.TrimSpace(d.Find(".tabs a[aria-current]").Text()) != "API keys" {

@@ -139,6 +139,6 @@ func (p *planner) numberPages() {
 	})
 	ask(p, "first steps", func(ctx context.Context) (store.Firsts, error) { return p.store.Firsts(ctx, account.ID) })
 	many(p, "audit log", func(ctx context.Context) ([]gateway.AuditEntry, error) {
-		return p.store.AuditLog(ctx, account.ID, store.Page[gateway.AuditID]{Limit: pageSize})
+		return p.store.AuditLog(ctx, account.ID, store.AuditFilter{}, store.Page[gateway.AuditID]{Limit: pageSize})
 	})
 }

@@ -148,8 +148,9 @@ func lists(a fill.Account, seen sample) (paths []string) {
 	add("/endpoints", "", "/"+endpoint, "/"+endpoint+"?range=30d", "/"+endpoint+"/edit")
 	add("/sources", "", "/"+source, "/new")
 	add("/event-types", "")
+	add("/audit", "", "?range=all", "?outcome=refused", "?outcome=done&range=all", "?area=endpoint&range=all", "?actor=rowlock", "?object="+endpoint+"&range=all")
 	for _, under := range []string{"/facts", "/claims", "/reconcile", "/operations", "/usage", "/settings", "/settings/keys", "/settings/alerts"} {
 		add(under, "")
 	}
-	return append(paths, "/accounts", "/me/security", "/instance/accounts", "/instance/mail", "/instance/lanes")
+	return append(paths, "/accounts", "/me/security", "/instance/accounts", "/instance/mail", "/instance/lanes", "/instance/audit")
 }

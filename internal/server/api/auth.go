@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -56,7 +58,7 @@ func (a *API) authenticate(r route) func(huma.Context, func(huma.Context)) {
 		}
 		who := caller{key}
 		if !who.may(r.needs) {
-			a.write(hc, a.refuse(hc.Context(), who, r))
+			a.write(hc, a.refuse(hc.Context(), who, r, hc.Param("id")))
 			return
 		}
 		if key.Closing && !r.needs.WhileClosing() {
@@ -68,11 +70,11 @@ func (a *API) authenticate(r route) func(huma.Context, func(huma.Context)) {
 }
 
 // refuse says that the caller's key lacks the scope of a route.
-func (a *API) refuse(ctx context.Context, who caller, r route) error {
+func (a *API) refuse(ctx context.Context, who caller, r route, object string) error {
 	ctx, cancel := context.WithTimeout(ctx, defaultDeadline)
 	defer cancel()
 	err := a.Accounts.Refuse(ctx, account.Refused{
-		Account: who.account(), Actor: who.actor(), Needs: r.needs, Method: r.method, What: Prefix + r.path,
+		Account: who.account(), Actor: who.actor(), Method: r.method, What: Prefix + r.path, Object: object,
 	})
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func (a *API) refuse(ctx context.Context, who caller, r route) error {
 }
 
 // findKey looks the request's key up. A missing, malformed or unknown one is
-// problem.Unauthorized, all alike.
+// problem.Unauthorized, all alike; so is one that has ended, which says so.
 func (a *API) findKey(ctx context.Context, header http.Header) (gateway.APIKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, defaultDeadline)
 	defer cancel()
@@ -90,13 +92,28 @@ func (a *API) findKey(ctx context.Context, header http.Header) (gateway.APIKey, 
 		return gateway.APIKey{}, problem.FromStatus(http.StatusUnauthorized)
 	}
 	key, err := a.Accounts.Authenticate(ctx, text)
-	if errors.Is(err, gateway.ErrNotFound) {
+	switch {
+	case errors.Is(err, account.ErrKeyEnded):
+		return gateway.APIKey{}, keyEnded(*key.EndsAt)
+	case errors.Is(err, gateway.ErrNotFound):
 		return gateway.APIKey{}, problem.FromStatus(http.StatusUnauthorized)
-	}
-	if err != nil {
+	case errors.Is(err, account.ErrKeyNetwork):
+		return gateway.APIKey{}, problem.New(problem.AddressNotAllowed, "This API key may not be used from "+addressOf(ctx)+".")
+	case err != nil:
 		return gateway.APIKey{}, fmt.Errorf("authenticate: %w", err)
 	}
 	return key, nil
+}
+
+// keyEnded says to who has the whole text of a key why it is refused.
+func keyEnded(at time.Time) error {
+	return problem.New(problem.Unauthorized, "This API key expired or was revoked at "+at.UTC().Format(time.RFC3339)+". Use another one.").
+		With("WWW-Authenticate", "Bearer")
+}
+
+// addressOf is where the caller calls from, in words.
+func addressOf(ctx context.Context) string {
+	return cmp.Or(gateway.OriginOf(ctx).Address, "an address that is not known")
 }
 
 // bearer returns the token of the one Authorization header.

@@ -54,6 +54,9 @@ func (a *API) configurations() configuration.Service {
 
 func (a *API) exportConfiguration(ctx context.Context, who caller, _ *nothing) (*objectReply[configuration.ConfigurationBody], error) {
 	doc, err := a.configurations().Export(ctx, who.account())
+	if err == nil {
+		err = a.Accounts.NoteExport(ctx, who.account(), who.actor(), "configuration", "")
+	}
 	return object(doc, err, func(d configuration.ConfigurationBody) configuration.ConfigurationBody { return d })
 }
 

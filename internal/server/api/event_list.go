@@ -106,6 +106,10 @@ func (a *API) exportEvents(ctx context.Context, who caller, in *exportEventsInpu
 	if err != nil {
 		return nil, err
 	}
+	if err := a.Accounts.NoteExport(ctx, who.account(), who.actor(), "events", export.Words()); err != nil {
+		export.Close()
+		return nil, err
+	}
 	//nolint:contextcheck // the text is written behind the handler, whose time is over then
 	return outflow(export.Name(), export.MediaType(), func(ctx context.Context, to io.Writer) error {
 		defer export.Close()

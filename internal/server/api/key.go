@@ -1,9 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/account"
@@ -22,12 +26,16 @@ type KeyView struct {
 	EventsPerSecond *int            `json:"events_per_second,omitempty" doc:"Its own limit of events it publishes; left out: the server's."`
 	CreatedAt       timestamp       `json:"created_at"`
 	EndsAt          *timestamp      `json:"ends_at,omitempty" doc:"When it ends, or ended; left out: it has no end."`
+	AllowedIPs      []string        `json:"allowed_ips" nullable:"false" doc:"The addresses and networks that it may be used from; none: from anywhere."`
+	LastUsedAt      *timestamp      `json:"last_used_at,omitempty" doc:"When it was used last, give or take a minute; left out: never."`
+	LastUsedFrom    *netip.Addr     `json:"last_used_from,omitempty" format:"ip" doc:"The address that it was used from then."`
 }
 
 func viewKey(k gateway.APIKey) KeyView {
 	return KeyView{
 		ID: k.ID, Name: k.Name, Hint: k.Hint, Scopes: k.Scopes, EventsPerSecond: k.EventsPerSecond,
 		CreatedAt: timestamp(k.CreatedAt), EndsAt: optionalTime(k.EndsAt),
+		AllowedIPs: gateway.NetworkTexts(k.Networks), LastUsedAt: optionalTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom,
 	}
 }
 
@@ -44,6 +52,7 @@ type newKeyBody struct {
 	Scopes          []string `json:"scopes" nullable:"false" enum:"publish,read,manage" example:"[\"publish\"]" doc:"What it may do: no more than the key that makes it."`
 	EventsPerSecond *int     `json:"events_per_second,omitempty" nullable:"true" minimum:"1" maximum:"1000000" doc:"How many events it may publish in a second. Left out: as many as the key that makes it."`
 	EndsAt          *string  `json:"ends_at,omitempty" nullable:"true" format:"date-time" doc:"When it ends by itself. Left out: when the key that makes it does, or never."`
+	AllowedIPs      []string `json:"allowed_ips,omitempty" nullable:"true" maxItems:"100" example:"[\"203.0.113.0/24\"]" doc:"The addresses and networks that it may be used from; from elsewhere it is 403 address_not_allowed. Left out: those of the key that makes it."`
 }
 
 func (a *API) addKeyRoutes() {
@@ -55,7 +64,7 @@ func (a *API) addKeyRoutes() {
 	registerJSON(a, route{
 		method: post, path: "/api-keys", needs: gateway.PermKeys, status: 201, required: []string{"name", "scopes"},
 		id: "createAPIKey", tag: tagKeys, summary: "Create an API key",
-		about: "No key makes a stronger one: it has scopes of the key that makes it, no higher limit, and lives no longer. The answer holds its text, which is never shown again.",
+		about: "No key makes a stronger one: it has scopes of the key that makes it, no higher limit, lives no longer, and is used from nowhere else. The answer holds its text, which is never shown again.",
 	}, a.createKey)
 	register(a, route{
 		method: remove, path: "/api-keys/{id}", needs: gateway.PermKeys, status: 204,
@@ -78,6 +87,9 @@ func (a *API) listKeys(ctx context.Context, who caller, in *PageQuery) (*listRep
 
 func (a *API) createKey(ctx context.Context, who caller, _ *nothing, body newKeyBody) (*objectReply[newKeyView], error) {
 	n, err := body.input(who)
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == problem.ScopeMissing {
+		err = cmp.Or(a.Accounts.Refuse(ctx, account.Refused{Account: who.account(), Actor: who.actor(), Method: post, What: Prefix + "/api-keys"}), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +100,7 @@ func (a *API) createKey(ctx context.Context, who caller, _ *nothing, body newKey
 // input is what the use case takes. It is no more than the caller's own key
 // may do.
 func (b newKeyBody) input(who caller) (account.NewKey, error) {
-	n := account.NewKey{EventsPerSecond: b.EventsPerSecond}
+	n := account.NewKey{EventsPerSecond: b.EventsPerSecond, Networks: b.AllowedIPs}
 	if b.Name != nil {
 		n.Name = *b.Name
 	}
@@ -106,7 +118,8 @@ func (b newKeyBody) input(who caller) (account.NewKey, error) {
 }
 
 // mayMake tells whether the caller's key may make such a key: no key makes a
-// stronger one. A key without a limit or an end of its own gets the caller's.
+// stronger one. A key without a limit, an end or networks of its own gets
+// the caller's.
 func (c caller) mayMake(n *account.NewKey) error {
 	for _, scope := range n.Scopes {
 		if slices.Contains(gateway.Scopes, scope) && !c.has(scope) {
@@ -128,6 +141,24 @@ func (c caller) mayMake(n *account.NewKey) error {
 		n.EndsAt = end
 	case n.EndsAt.After(*end):
 		return problem.At("body.ends_at", "want no time after %s, when the key that makes it ends", end.UTC().Format(time.RFC3339))
+	}
+	return c.mayMakeFrom(n)
+}
+
+// mayMakeFrom is mayMake for where the key may be used from.
+func (c caller) mayMakeFrom(n *account.NewKey) error {
+	switch own := c.key.Networks; {
+	case own == nil:
+	case len(n.Networks) == 0:
+		n.Networks = gateway.NetworkTexts(own)
+	default:
+		for _, text := range n.Networks {
+			p, err := gateway.ParseNetwork(text)
+			inside := slices.ContainsFunc(own, func(outer netip.Prefix) bool { return gateway.Within(outer, p) })
+			if err == nil && !inside { // what cannot be read the use case refuses
+				return problem.At("body.allowed_ips", "want only what the key that makes it may be used from: %s", strings.Join(gateway.NetworkTexts(own), ", "))
+			}
+		}
 	}
 	return nil
 }

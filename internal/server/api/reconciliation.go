@@ -252,6 +252,9 @@ func viewFaultyRow(row gateway.FaultyRow) ReconciledRowView {
 
 func (a *API) getReconciliationReport(ctx context.Context, who caller, in *ReconciliationPath) (*huma.StreamResponse, error) {
 	r, err := a.findRows(ctx, who, in)
+	if err == nil {
+		err = a.Accounts.NoteExport(ctx, who.account(), who.actor(), "reconciliation", r.Name)
+	}
 	if err != nil {
 		return nil, err
 	}

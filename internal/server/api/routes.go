@@ -40,6 +40,7 @@ const (
 	tagKeys          = "API keys"
 	tagMembers       = "Members"
 	tagConfiguration = "Configuration"
+	tagAudit         = "Audit log"
 )
 
 var tags = []*huma.Tag{
@@ -57,6 +58,7 @@ var tags = []*huma.Tag{
 	{Name: tagUsage, Description: "What was metered: events that were decided, and deliveries that were confirmed."},
 	{Name: tagReconcile, Description: "A partner's list of what it got, compared with what was to be delivered to an endpoint: what is missing there, and why, what nobody here knows, and what comes twice."},
 	{Name: tagMembers, Description: "The people of the account, what they may do in the dashboard, and who is invited."},
+	{Name: tagAudit, Description: "Who did what, from where and when, and who was refused."},
 	{Name: tagKeys, Description: "What programs call with, and what they may do."},
 }
 
@@ -80,6 +82,7 @@ func (a *API) addRoutes() {
 	a.addConfigurationRoutes()
 	a.addMemberRoutes()
 	a.addKeyRoutes()
+	a.addAuditRoutes()
 }
 
 func (a *API) addEventRoutes() {

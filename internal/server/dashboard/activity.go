@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rowlock/rowlock/internal/eventtype"
@@ -19,6 +20,7 @@ var deeds = map[string]string{
 	"account.hand_over": "handed the account over to",
 	"account.close":     "had the account deleted,",
 	"account.restore":   "restored the account",
+	"account.delete":    "deleted the account",
 
 	"endpoint.create":        "added the endpoint",
 	"endpoint.update":        "changed the endpoint",
@@ -82,12 +84,53 @@ var deeds = map[string]string{
 	"event_type.delete": "deleted the event type",
 
 	"key.create": "created the API key",
-	"key.end":    "ended an API key",
+	"key.end":    "ended the API key",
+
+	"endpoint.wake":          "woke",
+	"endpoint.secret.extend": "let longer live a secret of",
+
+	"reconciliation.create":    "compared",
+	"reconciliation.cancel":    "stopped the comparison",
+	"reconciliation.delete":    "deleted the comparison",
+	"reconciliation.redeliver": "started to",
+
+	"alerts.channel_set":    "had a channel told of",
+	"alerts.channel_test":   "sent a test message to the channel, which was",
+	"alerts.channel_remove": "had the channel told no more",
+	"retention.warning":     "warned of what is about to expire:",
+
+	"account.refuse_more": "was refused more often:",
+	"key.refuse":          "was refused as the API key",
+
+	"login.refuse":       "could not log in",
+	"login.start":        "logged in",
+	"login.end":          "logged out",
+	"login.end_other":    "ended another session of theirs",
+	"login.end_others":   "ended their other sessions",
+	"login.set_password": "changed their password",
+	"login.ask_reset":    "asked for a link that sets their password",
+	"login.make_reset":   "made, on the server, a link that sets the password of",
+	"login.reset":        "set their password by a link",
+	"person.rename":      "changed their name to",
+
+	"view.save":   "saved the view",
+	"view.delete": "deleted the view",
+
+	"export.events":         "exported events:",
+	"export.configuration":  "exported the configuration",
+	"export.audit_log":      "exported the audit log as",
+	"export.usage":          "exported the usage of",
+	"export.reconciliation": "exported the comparison",
+
+	"invitation.create": "invited to the instance",
+	"invitation.end":    "took back an invitation to the instance",
+	"mail.retry":        "had tried again the mail",
+	"job.console":       "used the console of jobs:",
 }
 
 // activity is what was done last in the account, in words.
 func (v *visit) activity(rows int) ([]page.Activity, error) {
-	entries, err := v.d.Store.AuditLog(v.ctx(), v.account(), store.Page[gateway.AuditID]{Limit: rows})
+	entries, err := v.d.Store.AuditLog(v.ctx(), v.account(), store.AuditFilter{Changes: true}, store.Page[gateway.AuditID]{Limit: rows})
 	if err != nil {
 		return nil, err
 	}
@@ -126,18 +169,29 @@ type object struct {
 	gone bool
 }
 
-// objectNames are the endpoints and sources that were acted on, by their ids.
+// objectNames are the endpoints, sources, people and keys that were acted on, by
+// their ids.
 func (v *visit) objectNames(entries []gateway.AuditEntry) (map[string]object, error) {
 	var endpoints []gateway.EndpointID
 	var sources []gateway.SourceID
+	var actors []gateway.Actor
 	for _, e := range entries {
 		if id, err := gateway.ParseID[gateway.EndpointID](e.Object); err == nil {
 			endpoints = append(endpoints, id)
 		} else if id, err := gateway.ParseID[gateway.SourceID](e.Object); err == nil {
 			sources = append(sources, id)
+		} else if !e.Refused || e.Object == string(e.Actor) { // who is refused may name anybody
+			actors = append(actors, gateway.Actor(e.Object))
 		}
 	}
 	named := map[string]object{}
+	names, err := v.d.Store.ActorNames(v.ctx(), v.account(), actors)
+	if err != nil {
+		return nil, err
+	}
+	for actor, name := range names {
+		named[string(actor)] = object{name: name}
+	}
 	if len(endpoints) > 0 {
 		labels, err := v.d.Store.EndpointLabels(v.ctx(), v.account(), endpoints)
 		if err != nil {
@@ -184,13 +238,29 @@ func (v *visit) acted(e gateway.AuditEntry, named map[string]object) (what, path
 		return shortObject(e.Object), v.at("search") + "?q=" + e.Object // which finds its source
 	case gateway.OperationID{}.Prefix():
 		return operationWords(e.Detail), v.at("operations", e.Object)
+	case gateway.MailID{}.Prefix():
+		return shortObject(e.Object), mailPath + "/" + e.Object
 	case gateway.KeyID{}.Prefix():
-		name, _, _ := strings.Cut(e.Detail, ":") // what it may do follows
-		return name, v.at("settings", "keys")
+		return named[e.Object].name, v.at("settings", "keys")
+	case gateway.UserID{}.Prefix():
+		return personWords(e, named[e.Object].name), ""
 	case gateway.AccountID{}.Prefix():
 		return v.accountWords(e), ""
 	default:
 		return e.Detail, ""
+	}
+}
+
+// personWords is what is to be said of something that was done to a person,
+// whose name is left out where they did it to themselves.
+func personWords(e gateway.AuditEntry, name string) string {
+	switch {
+	case e.Object != string(e.Actor):
+		return cmp.Or(name, e.Detail)
+	case e.Area() == gateway.AreaLogIn:
+		return ""
+	default:
+		return e.Detail
 	}
 }
 

@@ -51,6 +51,9 @@ func downloadConfiguration(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if err := v.d.Accounts.NoteExport(v.ctx(), v.account(), v.actor(), "configuration", ""); err != nil {
+		return err
+	}
 	h := v.Response().Header()
 	h.Set(echo.HeaderContentDisposition, fmt.Sprintf("attachment; filename=%q", v.membership.Account.Slug+"-configuration.json"))
 	return v.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)

@@ -195,6 +195,9 @@ func exportEvents(v *visit) error {
 		return err
 	}
 	defer export.Close()
+	if err := v.d.Accounts.NoteExport(v.ctx(), v.account(), v.actor(), "events", export.Words()); err != nil {
+		return err
+	}
 	h := v.Response().Header()
 	h.Set("Content-Type", export.MediaType())
 	h.Set("Content-Disposition", `attachment; filename="`+export.Name()+`"`)

@@ -36,6 +36,7 @@ func (v *visit) frame(title, section string) (layout.Frame, flash, error) {
 	}
 	f.Account = accountLink(v.membership)
 	f.Account.DeleteAt = v.membership.Account.DeleteAt
+	f.Account.Audit = v.may(gateway.PermAudit)
 	if f.Account.DeleteAt != nil && v.may(gateway.PermClose) {
 		f.Account.Restore = v.at("settings", "restore")
 	}

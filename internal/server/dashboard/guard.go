@@ -94,16 +94,20 @@ func permitted(p gateway.Permission) guard {
 			if v.may(p) {
 				return next(v)
 			}
-			err := v.d.Accounts.Refuse(v.ctx(), account.Refused{
-				Account: v.account(), Actor: v.actor(), Needs: p,
-				Method: v.Request().Method, What: strings.TrimPrefix(v.Path(), accountRoute),
-			})
-			if err != nil {
+			if err := v.refuse(v.account(), strings.TrimPrefix(v.Path(), accountRoute)); err != nil {
 				return err
 			}
 			return v.mayNot(p)
 		}
 	}
+}
+
+// refuse notes that the visitor tried what they may not, in an account or, where
+// it is zero, in the pages of the instance.
+func (v *visit) refuse(in gateway.AccountID, route string) error {
+	return v.d.Accounts.Refuse(v.ctx(), account.Refused{
+		Account: in, Actor: v.actor(), Method: v.Request().Method, What: route, Object: v.Param("id"),
+	})
 }
 
 // mayNot says what stands in the way of who lacks a permission, and who has it.
@@ -122,13 +126,16 @@ func (v *visit) mayNot(p gateway.Permission) error {
 }
 
 // instanceOwner lets the owner of the instance pass. For everybody else its
-// pages are not there.
+// pages are not there; who tries them is in the audit log of the instance.
 func instanceOwner(next handler) handler {
 	return func(v *visit) error {
-		if !v.person().InstanceOwner {
-			return gateway.ErrNotFound
+		if v.person().InstanceOwner {
+			return next(v)
 		}
-		return next(v)
+		if err := v.refuse(gateway.AccountID{}, v.Path()); err != nil {
+			return err
+		}
+		return gateway.ErrNotFound
 	}
 }
 

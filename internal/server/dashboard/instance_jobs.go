@@ -44,7 +44,9 @@ func showConsole(v *visit) error {
 		header.Set(echo.HeaderCacheControl, keepConsole)
 	}
 	if m := v.Request().Method; m != http.MethodGet && m != http.MethodHead {
-		v.d.Log.Info("job console", "user", v.person().ID, "method", m, "path", v.Request().URL.Path)
+		if err := v.d.Accounts.NoteConsole(v.ctx(), v.actor(), m+" "+v.Request().URL.Path); err != nil {
+			return err
+		}
 	}
 	v.d.Jobs.ServeHTTP(v.Response(), v.Request())
 	return nil

@@ -88,7 +88,7 @@ func endInvitation(v *visit) error {
 	if err != nil {
 		return err
 	}
-	err = v.d.Accounts.EndInvitation(v.ctx(), id)
+	err = v.d.Accounts.EndInvitation(v.ctx(), v.person().ID, id)
 	if isMissing(err) {
 		return v.refused(invitationsPath, "That invitation was used, or was over already.")
 	}

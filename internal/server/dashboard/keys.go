@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/account"
@@ -16,6 +18,7 @@ const (
 	fieldScopes    = "scopes"
 	fieldEnds      = "ends"
 	fieldPerSecond = "per_second"
+	fieldAddresses = "allowed_ips"
 )
 
 func showKeys(v *visit) error {
@@ -42,8 +45,17 @@ func showKeys(v *visit) error {
 func (v *visit) keyRow(k gateway.APIKey) page.KeyRow {
 	return page.KeyRow{
 		ID: k.ID, Path: v.at("settings", "keys", k.ID.String()), Name: k.Name, Hint: k.Hint, Scopes: k.Scopes,
-		PerSecond: k.EventsPerSecond, CreatedAt: k.CreatedAt, EndsAt: k.EndsAt,
+		PerSecond: k.EventsPerSecond, CreatedAt: k.CreatedAt, EndsAt: k.EndsAt, Ended: k.HasEnded(v.now()), Soon: k.EndsSoon(v.now()),
+		Networks: gateway.NetworkTexts(k.Networks), LastUsedAt: k.LastUsedAt, LastUsedFrom: addressText(k.LastUsedFrom),
 	}
+}
+
+// addressText is an address; empty where it is not known.
+func addressText(a *netip.Addr) string {
+	if a == nil {
+		return ""
+	}
+	return a.String()
 }
 
 // keyForm is the form for a new key.
@@ -67,19 +79,19 @@ func createKey(v *visit) error {
 		if err == nil {
 			return v.flash(v.at("settings", "keys"), flash{Secret: text, Of: made.ID.String()})
 		}
-		fields := map[string]string{fieldName: fieldName, fieldScopes: fieldScopes, "events_per_second": fieldPerSecond, "ends_at": fieldEnds}
+		fields := map[string]string{fieldName: fieldName, fieldScopes: fieldScopes, "events_per_second": fieldPerSecond, "ends_at": fieldEnds, fieldAddresses: fieldAddresses}
 		if !f.take(err, fields, nil) {
 			return err
 		}
 	}
 	ask := v.keyForm()
-	ask.Name, ask.Scopes, ask.Ends, ask.PerSecond, ask.Errors = f.text(fieldName), f.all(fieldScopes), f.text(fieldEnds), f.text(fieldPerSecond), f.errors
+	ask.Name, ask.Scopes, ask.Ends, ask.PerSecond, ask.Addresses, ask.Errors = f.text(fieldName), f.all(fieldScopes), f.text(fieldEnds), f.text(fieldPerSecond), f.text(fieldAddresses), f.errors
 	return v.askAgain(http.StatusUnprocessableEntity, "Create an API key", layout.SectionKeys, page.KeyFormAsk(ask))
 }
 
 // newKey is what the use case takes of the form.
 func (v *visit) newKey(f form) account.NewKey {
-	n := account.NewKey{Name: f.text(fieldName)}
+	n := account.NewKey{Name: f.text(fieldName), Networks: strings.Fields(strings.ReplaceAll(f.raw(fieldAddresses), ",", " "))}
 	if n.Name == "" {
 		f.wrong(fieldName, "Give it a name.")
 	}

@@ -116,7 +116,7 @@ func keptFor(keep bool) time.Duration {
 
 func logOut(v *visit) error {
 	if v.known() {
-		if err := v.d.Accounts.EndSession(v.ctx(), v.person().ID, v.session.ID); err != nil && !isMissing(err) {
+		if err := v.d.Accounts.LogOut(v.ctx(), v.session); err != nil && !isMissing(err) {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func retryMail(v *visit) error {
 		return err
 	}
 	to := mailPath + "/" + m.ID.String()
-	err = v.d.Notify.Retry(v.ctx(), m.ID)
+	err = v.d.Notify.Retry(v.ctx(), v.person().ID, m.ID)
 	if isMissing(err) {
 		return v.refused(to, "There is nothing to try: it was sent, or its text is forgotten.")
 	}

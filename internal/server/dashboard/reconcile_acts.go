@@ -23,6 +23,9 @@ func downloadReport(v *visit) error {
 	if r.EmptiedAt != nil {
 		return gateway.ErrExpired
 	}
+	if err := v.d.Accounts.NoteExport(v.ctx(), v.account(), v.actor(), "reconciliation", r.Name); err != nil {
+		return err
+	}
 	h := v.Response().Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="`+r.ID.String()+`.csv"`)

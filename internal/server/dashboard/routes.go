@@ -79,6 +79,7 @@ func (d *Dashboard) addRoutes(e *echo.Echo) {
 	addSourceRoutes(r)
 	addEventTypeRoutes(r)
 	addUsageRoutes(r)
+	addAuditRoutes(r)
 	addFactRoutes(r)
 	addRuleRoutes(r)
 	addClaimRoutes(r)

@@ -88,6 +88,9 @@ func downloadUsage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if err := v.d.Accounts.NoteExport(v.ctx(), v.account(), v.actor(), "usage", month.Format(monthForm)); err != nil {
+		return err
+	}
 	v.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="usage-`+month.Format(monthForm)+`.csv"`)
 	return v.Blob(http.StatusOK, "text/csv; charset=utf-8", text)
 }

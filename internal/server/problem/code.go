@@ -97,7 +97,7 @@ type Meaning struct {
 // Ingest tells that it is an answer to the senders of events alone.
 func (m Meaning) Ingest() bool {
 	switch m.Code {
-	case SigMissing, SigMalformed, SigTimestamp, SigMismatch, AddressNotAllowed, BodyReplayed:
+	case SigMissing, SigMalformed, SigTimestamp, SigMismatch, BodyReplayed:
 		return true
 	default:
 		return false
@@ -114,7 +114,7 @@ var Meanings = []Meaning{
 	{SigTimestamp, http.StatusUnauthorized, "The signed time is out of range", "Check the sender's clock, or widen the source's tolerance."},
 	{SigMismatch, http.StatusUnauthorized, "The signature does not match", "Check the source's secret, and that no proxy changes the body."},
 	{ScopeMissing, http.StatusForbidden, "The API key lacks a scope", "Use a key with the scope that the operation names."},
-	{AddressNotAllowed, http.StatusForbidden, "The sender's address is not allowed", "Add the address to those of the source, or send from one of them."},
+	{AddressNotAllowed, http.StatusForbidden, "The sender's address is not allowed", "Add the address to those of the source or the API key, or send from one of them."},
 	{OwnerNeeded, http.StatusForbidden, "An owner is needed", "Owners are made, changed and removed by owners, in the dashboard: no API key is one."},
 	{NotFound, http.StatusNotFound, "Not found", "Check the path and the id, and that the key belongs to the object's account."},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed", "The Allow header lists the methods of this path."},

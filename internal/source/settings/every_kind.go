@@ -130,37 +130,11 @@ func prefixes(value json.RawMessage) ([]netip.Prefix, error) {
 	}
 	all := make([]netip.Prefix, 0, len(texts))
 	for _, text := range texts {
-		p, err := prefix(text)
+		p, err := gateway.ParseNetwork(text)
 		if err != nil {
 			return nil, errPrefixes
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// prefix reads a network, or an address as the network of it alone.
-func prefix(text string) (netip.Prefix, error) {
-	if strings.Contains(text, "/") {
-		p, err := netip.ParsePrefix(text)
-		return unmapped(p).Masked(), err
-	}
-	a, err := netip.ParseAddr(text)
-	if err != nil || a.Zone() != "" {
-		return netip.Prefix{}, errPrefixes
-	}
-	return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
-}
-
-// mappedBits is how many bits stand before an IPv4 address that is written as
-// an IPv6 one.
-const mappedBits = 96
-
-// unmapped is an IPv4 network as such also where it is written as an IPv6 one:
-// senders are compared as IPv4 addresses.
-func unmapped(p netip.Prefix) netip.Prefix {
-	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
-		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
-	}
-	return p
 }

@@ -15,16 +15,27 @@ const (
 	AlertDeliveryExpired AlertKind = "delivery.expired"
 	AlertClaimDoubtful   AlertKind = "claim.doubtful"
 	AlertOperationDone   AlertKind = "operation.done"
+	// AlertKeyEnds is for API keys that end within ExpiryNotice.
+	AlertKeyEnds AlertKind = "key.ends"
 )
 
 // AlertKinds lists every kind, in the order in which they are shown.
 var AlertKinds = []AlertKind{
 	AlertEndpointDisabled, AlertEndpointFailing, AlertEndpointFailingEarly,
-	AlertClaimDoubtful, AlertDeliveryFailed, AlertDeliveryExpired, AlertOperationDone,
+	AlertClaimDoubtful, AlertDeliveryFailed, AlertDeliveryExpired, AlertOperationDone, AlertKeyEnds,
 }
 
-// ByDefault tells whether those who may change things are written to about it
-// unless they chose otherwise. Nobody else is.
+// ByDefault tells whether those whom it Concerns are written to about it unless
+// they chose otherwise. Nobody else is.
 func (k AlertKind) ByDefault() bool {
-	return k == AlertEndpointDisabled || k == AlertEndpointFailing || k == AlertClaimDoubtful
+	return k == AlertEndpointDisabled || k == AlertEndpointFailing || k == AlertClaimDoubtful || k == AlertKeyEnds
+}
+
+// Concerns is the permission of those who ByDefault means: who can do something
+// about it.
+func (k AlertKind) Concerns() Permission {
+	if k == AlertKeyEnds {
+		return PermKeys
+	}
+	return PermOperate
 }

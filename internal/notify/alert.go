@@ -43,7 +43,29 @@ func (s *Service) Alert(ctx context.Context) error {
 	for _, ref := range due {
 		err = errors.Join(err, s.tellDigest(ctx, ref))
 	}
+	keys, listErr := s.store.EndingKeys(ctx, alertBatch)
+	err = errors.Join(err, listErr)
+	for _, ref := range keys {
+		err = errors.Join(err, s.tellKey(ctx, ref))
+	}
 	return err
+}
+
+// tellKey writes the mails about an API key that ends soon.
+func (s *Service) tellKey(ctx context.Context, ref store.KeyRef) error {
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		key, err := tx.TakeEndingKey(ctx, ref)
+		if errors.Is(err, gateway.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.post(ctx, tx, news{
+			account: ref.AccountID, kind: gateway.AlertKeyEnds,
+			write: func(sc scene) letter { return keyEnds(sc, key) },
+		})
+	})
 }
 
 // tell writes the mails of one alert.

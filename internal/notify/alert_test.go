@@ -238,9 +238,9 @@ func TestChoosing(t *testing.T) {
 	b := newBundle(t, "")
 	account := b.newTenant(t, "Acme").AccountID
 	ada := b.newMember(t, account, "ada", gateway.RoleAdmin)
-	want := func(manages bool, kinds ...gateway.AlertKind) {
+	want := func(role gateway.Role, kinds ...gateway.AlertKind) {
 		t.Helper()
-		got, err := b.Chosen(t.Context(), account, ada, manages)
+		got, err := b.Chosen(t.Context(), account, ada, role.May)
 		if diff := cmp.Diff(append([]gateway.AlertKind{}, kinds...), append([]gateway.AlertKind{}, got...)); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
@@ -248,18 +248,19 @@ func TestChoosing(t *testing.T) {
 	choose := func(user gateway.UserID, kinds ...gateway.AlertKind) error {
 		return b.Choose(t.Context(), account, gateway.Actor(ada.String()), user, kinds)
 	}
-	want(true, gateway.AlertEndpointDisabled, gateway.AlertEndpointFailing, gateway.AlertClaimDoubtful)
-	want(false)
+	want(gateway.RoleAdmin, gateway.AlertEndpointDisabled, gateway.AlertEndpointFailing, gateway.AlertClaimDoubtful, gateway.AlertKeyEnds)
+	want(gateway.RoleOperator, gateway.AlertEndpointDisabled, gateway.AlertEndpointFailing, gateway.AlertClaimDoubtful)
+	want(gateway.RoleViewer)
 	for range 2 { // the second changes nothing
 		if err := choose(ada, gateway.AlertOperationDone, gateway.AlertDeliveryFailed); err != nil {
 			t.Fatal(err)
 		}
-		want(true, gateway.AlertDeliveryFailed, gateway.AlertOperationDone)
+		want(gateway.RoleAdmin, gateway.AlertDeliveryFailed, gateway.AlertOperationDone)
 	}
 	if err := choose(ada); err != nil {
 		t.Fatal(err)
 	}
-	want(true)
+	want(gateway.RoleAdmin)
 	if n := pgtest.Count(t, b.pool, `SELECT count(*) FROM audit_log WHERE action = 'member.choose_mails' AND detail IN ('nothing', 'delivery.failed, operation.done')`); n != 2 {
 		t.Errorf("%d entries of the audit log", n)
 	}
@@ -269,5 +270,40 @@ func TestChoosing(t *testing.T) {
 	}
 	if err := choose(gateway.UserID(b.clock.NewID()), gateway.AlertKinds...); !errors.Is(err, gateway.ErrNotFound) {
 		t.Errorf("a stranger chooses: %v", err)
+	}
+}
+
+// Of a key that ends within a week those are told, once, who can make another;
+// of one that was made to live for less, that has ended or that never does, nobody.
+func TestKeysThatEndAreToldOnce(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, "")
+	account, other := b.newTenant(t, "Acme").AccountID, b.newTenant(t, "Other").AccountID
+	b.newMember(t, account, "owner", gateway.RoleOwner)
+	b.newMember(t, account, "admin", gateway.RoleAdmin)
+	b.newMember(t, account, "operator", gateway.RoleOperator)
+	b.newMember(t, other, "stranger", gateway.RoleOwner)
+	const day = 24 * time.Hour
+	now := b.clock.Now()
+	ends := map[string]time.Duration{"soon": 7*day - time.Hour, "later": 7*day + time.Hour, "ended": -time.Hour, "short": time.Hour}
+	for name, in := range ends {
+		id := gateway.KeyID(b.clock.NewID())
+		at := now.Add(in)
+		b.in(t, func(tx store.Tx) error {
+			return tx.CreateAPIKey(t.Context(), account, gateway.APIKey{ID: id, Name: name, EndsAt: &at}, [32]byte(append(id[:], id[:]...)))
+		})
+		if name != "short" {
+			b.exec(t, `UPDATE api_keys SET created_at = created_at - interval '30 days' WHERE id = $1`, id)
+		}
+	}
+	b.in(t, func(tx store.Tx) error {
+		return tx.CreateAPIKey(t.Context(), account, gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), Name: "endless"}, [32]byte{1})
+	})
+	b.alert(t)
+	b.alert(t)
+	subject := "[Acme] The API key soon ends at " + now.Add(ends["soon"]).UTC().Format("2006-01-02 15:04 UTC")
+	b.wantMails(t, "owner: "+subject, "admin: "+subject)
+	if n := pgtest.Count(t, b.pool, `SELECT count(*) FROM api_keys WHERE end_told_at IS NOT NULL`); n != 1 {
+		t.Errorf("%d keys are told of", n)
 	}
 }

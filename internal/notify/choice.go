@@ -11,9 +11,8 @@ import (
 )
 
 // Chosen lists what a member is told by mail: what they chose, and of what they
-// did not choose about, what their role is told. manages tells that they may
-// change things.
-func (s *Service) Chosen(ctx context.Context, account gateway.AccountID, user gateway.UserID, manages bool) ([]gateway.AlertKind, error) {
+// did not choose about, what their role is told, by what they may.
+func (s *Service) Chosen(ctx context.Context, account gateway.AccountID, user gateway.UserID, may func(gateway.Permission) bool) ([]gateway.AlertKind, error) {
 	choices, err := s.store.AlertChoices(ctx, account, user)
 	if err != nil {
 		return nil, err
@@ -21,7 +20,7 @@ func (s *Service) Chosen(ctx context.Context, account gateway.AccountID, user ga
 	var kinds []gateway.AlertKind
 	for _, kind := range gateway.AlertKinds {
 		wanted, chose := choices[kind]
-		if wanted || !chose && manages && kind.ByDefault() {
+		if wanted || !chose && kind.ByDefault() && may(kind.Concerns()) {
 			kinds = append(kinds, kind)
 		}
 	}

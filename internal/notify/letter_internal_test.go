@@ -62,6 +62,7 @@ func letters() map[string]letter {
 		"operation": operationDone(elsewhere, gateway.OperationDoneData{
 			ID: gateway.OperationID{15: 2}, Kind: "recover_failed", State: "done", Total: 5210, Done: 5200, Failed: 10,
 		}),
+		"key":               keyEnds(elsewhere, gateway.APIKey{Name: "Warehouse\nimport", Hint: "x7kq", EndsAt: &noon, LastUsedAt: &morning}),
 		"operation_stopped": operationDone(elsewhere, gateway.OperationDoneData{ID: gateway.OperationID{15: 3}, Kind: "reprocess", State: "cancelled", Total: 7, Done: 3}),
 	}
 }

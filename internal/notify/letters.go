@@ -115,6 +115,21 @@ func claimDoubtful(sc scene, d gateway.ClaimDoubtfulData) letter {
 	)}
 }
 
+// keyEnds tells that a key is of no use soon.
+func keyEnds(sc scene, key gateway.APIKey) letter {
+	name := oneLine(key.Name, longestName)
+	used := "never"
+	if key.LastUsedAt != nil {
+		used = written(*key.LastUsedAt)
+	}
+	return letter{sc.subject("The API key %s ends at %s", name, writtenOr(key.EndsAt)), sc.body(
+		fmt.Sprintf("The API key %s of %s ends at %s. Whatever uses it then is refused.", name, sc.account, writtenOr(key.EndsAt)),
+		facts("Key", "rk_…"+key.Hint, "Last used", used),
+		"What to do next: make a new key, and give it to what uses this one. If nothing does, do nothing.",
+		sc.at+"/settings/keys",
+	)}
+}
+
 // operationWords say what an operation does.
 var operationWords = map[gateway.OperationKind]string{
 	gateway.OperationRecoverFailed:  "The recovery of failed deliveries",

@@ -21,12 +21,12 @@ func TestAlertChannelPage(t *testing.T) {
 	w := b.signedUp(t, "Acme")
 	at := w.home + "/settings/alerts"
 	p := w.get(at)
-	if p.Find("#channel-host, #test-channel").Length() != 0 || p.Find("#channel-kinds input[checked]").Length() != 3 {
+	if p.Find("#channel-host, #test-channel").Length() != 0 || p.Find("#channel-kinds input[checked]").Length() != 4 {
 		t.Errorf("without a channel: %s", wordsOf(p))
 	}
 	bad := w.submit(p, "#set-channel", url.Values{"url": {"https://10.1.2.3/x"}, "kinds": {"claim.doubtful"}})
 	bad.wantStatus(http.StatusUnprocessableEntity)
-	if bad.Find("#channel-url-error").Length() != 1 || bad.Find("#channel-kinds input[checked]").Length() != 1 || bad.Find("#kinds input[checked]").Length() != 3 {
+	if bad.Find("#channel-url-error").Length() != 1 || bad.Find("#channel-kinds input[checked]").Length() != 1 || bad.Find("#kinds input[checked]").Length() != 4 {
 		t.Errorf("a forbidden address: %s", bad.Find("#channel").Text())
 	}
 	w.submit(p, "#set-channel", url.Values{"url": {chat.URL + "/sesame"}, "kinds": {}}).wantStatus(http.StatusUnprocessableEntity)

@@ -120,14 +120,14 @@ func TestChoosingMails(t *testing.T) {
 		return kinds
 	}
 	p := w.get(at)
-	if got := chosen(p); !slices.Equal(got, []string{"endpoint.disabled", "endpoint.failing", "claim.doubtful"}) || p.Find("#mail-kept").Length() != 1 {
+	if got := chosen(p); !slices.Equal(got, []string{"endpoint.disabled", "endpoint.failing", "claim.doubtful", "key.ends"}) || p.Find("#mail-kept").Length() != 1 {
 		t.Errorf("an owner is told of %v at first", got)
 	}
 	w.follow(w.post(at, url.Values{"kinds": {"operation.done", "delivery.failed"}})).wantToast("Saved")
 	if got := chosen(w.get(at)); !slices.Equal(got, []string{"delivery.failed", "operation.done"}) {
 		t.Errorf("chosen are %v", got)
 	}
-	if got := chosen(other.get(other.home + "/settings/alerts")); len(got) != 3 {
+	if got := chosen(other.get(other.home + "/settings/alerts")); len(got) != 4 {
 		t.Errorf("another chose %v", got)
 	}
 	w.post(at, url.Values{"kinds": {"nothing.known"}}).wantStatus(http.StatusUnprocessableEntity)

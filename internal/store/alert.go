@@ -86,7 +86,7 @@ func (t Tx) Recipients(ctx context.Context, account gateway.AccountID, kind gate
 		 AND c.kind = $2
 		WHERE m.account_id = $1
 		  AND coalesce(c.wanted, $3 AND m.role = ANY ($4))
-		ORDER BY m.user_id`, account, string(kind), kind.ByDefault(), texts(gateway.PermOperate.Holders()))
+		ORDER BY m.user_id`, account, string(kind), kind.ByDefault(), texts(kind.Concerns().Holders()))
 	if err != nil {
 		return nil, wrap("list recipients", err)
 	}

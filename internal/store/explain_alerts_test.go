@@ -81,6 +81,11 @@ func (x *explained) alerting() []call {
 			return x.AlertChoices(ctx, account, gateway.UserID(x.b.clock.NewID()))
 		}),
 		only("due digests", func(ctx context.Context) ([]store.LaneRef, error) { return x.DueDigests(ctx, listed) }),
+		only("keys that end", func(ctx context.Context) ([]store.KeyRef, error) { return x.EndingKeys(ctx, listed) }),
+		done("take a key that ends", func(ctx context.Context, tx store.Tx) error {
+			_, err := tx.TakeEndingKey(ctx, store.KeyRef{AccountID: account, ID: gateway.KeyID(x.b.clock.NewID())})
+			return wantMissing(err)
+		}),
 		done("prune alerts", func(ctx context.Context, _ store.Tx) error { return x.PruneAlerts(ctx, time.Hour) }),
 	}
 }

@@ -77,6 +77,7 @@ var alertWords = map[gateway.AlertKind]struct{ name, note string }{
 	gateway.AlertDeliveryFailed:       {"Deliveries failed", "Their attempts are used up. At most one mail an hour for each endpoint."},
 	gateway.AlertDeliveryExpired:      {"Deliveries expired", "Their retention ended before they arrived. One mail for each day of events."},
 	gateway.AlertOperationDone:        {"A bulk operation came to its end", "Done or stopped, whoever began it."},
+	gateway.AlertKeyEnds:              {"An API key is about to end", "A week before. What uses it is refused from then on."},
 }
 
 func (v Alerts) chosen(kind gateway.AlertKind) bool { return slices.Contains(v.Kinds, string(kind)) }

@@ -35,7 +35,7 @@ func (v *visit) alertsPage() (page.Alerts, error) {
 		return page.Alerts{}, err
 	}
 	view := page.Alerts{Frame: frame, MailOut: v.d.MailOut, Now: v.now()}
-	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.operates())
+	kinds, err := v.d.Notify.Chosen(v.ctx(), v.account(), v.person().ID, v.may)
 	if err != nil {
 		return view, err
 	}

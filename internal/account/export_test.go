@@ -2,6 +2,7 @@ package account
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 
@@ -13,13 +14,16 @@ const (
 	PairTries  = pairTries
 	EmailTries = emailTries
 	ResetTries = resetTries
+	CodeTries  = codeTries
 	MaxHashing = maxHashing
 	MaxWaiting = maxWaiting
 )
 
 // ProvenBy is somebody who has proven who they are by the password with this
 // hash.
-func ProvenBy(user gateway.UserID, passwordHash string) Proven { return Proven{user, passwordHash} }
+func ProvenBy(user gateway.UserID, passwordHash string) Proven {
+	return Proven{User: user, passwordHash: passwordHash}
+}
 
 // HashCheaply makes hashing take no time, for tests of other things.
 func (s *Service) HashCheaply() { s.hasher.params.Memory, s.hasher.params.Iterations = 64, 1 }
@@ -50,3 +54,6 @@ func (s *Service) HoldComparisons() (release func()) {
 
 // HashingIsFull tells that nobody more can wait for a turn to hash.
 func (s *Service) HashingIsFull() bool { return len(s.hasher.places) == cap(s.hasher.places) }
+
+// StepOf is stepOf, for tests.
+func StepOf(key, code string, now time.Time) (int64, bool, error) { return stepOf(key, code, now) }

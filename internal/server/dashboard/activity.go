@@ -76,6 +76,7 @@ var deeds = map[string]string{
 	"member.two_step_off":      "turned two-step log-in off:",
 	"member.recovery_codes":    "made new recovery codes:",
 
+	"configuration.export":      "exported the configuration:",
 	"account.two_step_required": "made two-step log-in required",
 	"account.two_step_optional": "made two-step log-in optional",
 

@@ -18,13 +18,13 @@ const maxPassword = 4096
 func newAccount(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "account",
-		Short:   "Make accounts, and links that set a new password",
-		Long:    "Make accounts: the tenants that sources, endpoints and events belong to. Or let somebody\nin again who has forgotten the password.",
+		Short:   "Make accounts, and let people in again",
+		Long:    "Make accounts: the tenants that sources, endpoints and events belong to. Or let somebody\nin again who has forgotten the password, or lost what makes their codes.",
 		Example: "  rowlock account create --name Acme --email owner@example.com",
 		Args:    subcommand,
 		RunE:    choose,
 	}
-	cmd.AddCommand(newAccountCreate(p), newResetLink(p))
+	cmd.AddCommand(newAccountCreate(p), newResetLink(p), newTwoStepOff(p))
 	return cmd
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
@@ -80,5 +82,38 @@ func TestMigrateUpTellsWhatItDid(t *testing.T) {
 	}
 	if got := call(t, "", environ, "migrate", "up"); got.code != exitOK || !strings.HasPrefix(got.stdout, "nothing to do") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAccountTwoStepOff(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Empty(t)
+	environ := []string{
+		"ROWLOCK_DATABASE_URL=" + database,
+		"ROWLOCK_MASTER_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+	}
+	if made := call(t, "", environ, "account", "create", "--name", "Acme", "--email", "a@example.com"); made.code != exitOK {
+		t.Fatalf("%+v", made)
+	}
+	if got := call(t, "", environ, "account", "two-step-off", "--email", "a@example.com"); got.code != exitFailure || !strings.Contains(got.stderr, "two-step log-in is off for this user") || !strings.Contains(got.stderr, "\nHint: ") {
+		t.Errorf("while it is off: %+v", got)
+	}
+	if got := call(t, "", environ, "account", "two-step-off", "--email", "eve@example.com"); got.code != exitFailure || !strings.Contains(got.stderr, "no user has this mail address") {
+		t.Errorf("of nobody: %+v", got)
+	}
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context()) //nolint:errcheck // nothing more is read
+	if _, err := conn.Exec(t.Context(), `UPDATE users SET step_key = 'sealed', two_step_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(t, "", environ, "account", "two-step-off", "--email", "A@example.com"); got.code != exitOK || got.stdout != "Two-step log-in is off for A@example.com.\n" {
+		t.Errorf("%+v", got)
+	}
+	var off bool
+	if err := conn.QueryRow(t.Context(), `SELECT two_step_at IS NULL AND step_key IS NULL FROM users`).Scan(&off); err != nil || !off {
+		t.Errorf("it is on: %v", err)
 	}
 }

@@ -56,6 +56,7 @@ func TestBadUsageSaysWhatToDo(t *testing.T) {
 		"account without email": {args: []string{"account", "create", "--name", "A"}, says: "--email is missing", hint: "account create --help"},
 		"account, no password":  {args: []string{"account", "create", "--name", "A", "--email", "a@b.c", "--password-stdin"}, stdin: "\n", says: "standard input is empty", hint: "account create --help"},
 		"account, long one":     {args: []string{"account", "create", "--name", "A", "--email", "a@b.c", "--password-stdin"}, stdin: strings.Repeat("x", 5000), says: "longer than", hint: "account create --help"},
+		"off without email":     {args: []string{"account", "two-step-off"}, says: "--email is missing", hint: "account two-step-off --help"},
 		"link without email":    {args: []string{"account", "reset-link"}, says: "--email is missing", hint: "account reset-link --help"},
 		"send nothing":          {args: []string{"send"}, says: "type is missing", hint: "rowlock send --help"},
 		"send unquoted":         {args: []string{"send", "a.b", "--data", "{", "1}"}, says: "need quotes", hint: "rowlock send --help"},
@@ -223,6 +224,7 @@ func TestDatabaseThatDoesNotAnswer(t *testing.T) {
 		{"migrate", "status"},
 		{"account", "create", "--name", "A", "--email", "a@example.com"},
 		{"account", "reset-link", "--email", "a@example.com"},
+		{"account", "two-step-off", "--email", "a@example.com"},
 	} {
 		got := call(t, "", environ, args...)
 		if got.code != exitFailure || strings.Count(got.stderr, "127.0.0.1:1") != 1 || strings.Contains(got.stderr, "hunter2") ||

@@ -80,7 +80,10 @@ func (b bundle) start(t *testing.T, user gateway.UserID, d account.Device, old s
 	if err != nil {
 		t.Fatal(err)
 	}
-	return token
+	if token.CodeNeeded {
+		t.Fatal("a code is needed")
+	}
+	return token.Token
 }
 
 // session is the live one of a token.
@@ -101,7 +104,7 @@ func (b bundle) over(t *testing.T, what, token string) {
 	}
 }
 
-var linkPattern = regexp.MustCompile(regexp.QuoteMeta(baseURL) + `/(?:reset|invite)/([0-9a-z]{52})\n`)
+var linkPattern = regexp.MustCompile(regexp.QuoteMeta(baseURL) + `/(?:reset|invite|me/email)/([0-9a-z]{52})\n`)
 
 // mailed returns the token in the newest mail to an address, and how many
 // mails there are to it.

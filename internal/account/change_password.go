@@ -34,7 +34,7 @@ func (s *Service) ChangePassword(ctx context.Context, of Session, current, passw
 		if err := s.auditPerson(ctx, tx, of.Person.ID, "login.set_password", ""); err != nil {
 			return err
 		}
-		token, err = s.addSession(ctx, tx, Proven{of.Person.ID, hash}, d)
+		token, err = s.addSession(ctx, tx, Proven{User: of.Person.ID, passwordHash: hash, coded: true}, d)
 		return err
 	})
 	if err != nil {
@@ -45,13 +45,24 @@ func (s *Service) ChangePassword(ctx context.Context, of Session, current, passw
 
 // passwordIsNew ends what the former password has let in, and tells the person.
 func (s *Service) passwordIsNew(ctx context.Context, tx store.Tx, user gateway.UserID, email string) error {
-	if _, err := tx.EndSessions(ctx, user, gateway.SessionID{}); err != nil {
-		return err
-	}
-	if err := tx.EndPasswordResets(ctx, user); err != nil {
+	if err := s.endEntrances(ctx, tx, user); err != nil {
 		return err
 	}
 	return s.addMail(ctx, tx, passwordChangedMail(s.baseURL, email))
+}
+
+// endEntrances ends all sessions of a person, whole or half, and the links in
+// mails that could let somebody in.
+func (s *Service) endEntrances(ctx context.Context, tx store.Tx, user gateway.UserID) error {
+	if _, err := tx.EndSessions(ctx, user, gateway.SessionID{}); err != nil {
+		return err
+	}
+	for _, end := range []func(context.Context, gateway.UserID) error{tx.EndHalfLogins, tx.EndPasswordResets, tx.EndEmailChange} {
+		if err := end(ctx, user); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Rename sets a person's name. Errors: gateway.InvalidError (name).

@@ -15,13 +15,16 @@ const (
 	PairTries  = pairTries
 	EmailTries = emailTries
 	ResetTries = resetTries
+	CodeTries  = codeTries
 	MaxHashing = maxHashing
 	MaxWaiting = maxWaiting
 )
 
 // ProvenBy is somebody who has proven who they are by the password with this
 // hash.
-func ProvenBy(user gateway.UserID, passwordHash string) Proven { return Proven{user, passwordHash} }
+func ProvenBy(user gateway.UserID, passwordHash string) Proven {
+	return Proven{User: user, passwordHash: passwordHash}
+}
 
 // HashCheaply makes hashing take no time, for tests of other things.
 func (s *Service) HashCheaply() { s.hasher.params.Memory, s.hasher.params.Iterations = 64, 1 }
@@ -57,3 +60,5 @@ func (s *Service) HashingIsFull() bool { return len(s.hasher.places) == cap(s.ha
 func (s *Service) TellRefusalsLater(ctx context.Context, in time.Duration) error {
 	return s.tellRefusals(ctx, s.clock.Now().Add(in))
 }
+// StepOf is stepOf, for tests.
+func StepOf(key, code string, now time.Time) (int64, bool, error) { return stepOf(key, code, now) }

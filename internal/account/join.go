@@ -90,7 +90,7 @@ func (s *Service) JoinAsNew(ctx context.Context, token string, in SignUp) (Prove
 	if err != nil {
 		return Proven{}, err
 	}
-	return Proven{user.ID, hash}, nil
+	return Proven{User: user.ID, passwordHash: hash}, nil
 }
 
 // newPerson checks what somebody says of themselves, and hashes their password.

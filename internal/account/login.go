@@ -55,6 +55,8 @@ type Proven struct {
 	User gateway.UserID
 
 	passwordHash string
+	// coded tells that they have shown a code, too, or go on from a session.
+	coded bool
 }
 
 // LogIn finds the person whose address and password these are. Errors:
@@ -63,7 +65,7 @@ type Proven struct {
 // passwords wait to be checked.
 func (s *Service) LogIn(ctx context.Context, c Credentials) (Proven, error) {
 	login, err := s.prove(ctx, c)
-	return Proven{login.User, login.PasswordHash}, err
+	return Proven{User: login.User, passwordHash: login.PasswordHash}, err
 }
 
 // prove checks a password as LogIn does, and returns what it was checked
@@ -72,7 +74,7 @@ func (s *Service) LogIn(ctx context.Context, c Credentials) (Proven, error) {
 func (s *Service) prove(ctx context.Context, c Credentials) (store.Login, error) {
 	email, known := loginEmail(c.Email)
 	subject, client := loginSubject(email), clientOf(c.Address)
-	if err := s.reserveLogin(ctx, subject, client); err != nil {
+	if err := s.reserveTries(ctx, subject, client, emailTries, emailWindow); err != nil {
 		return store.Login{}, err
 	}
 	var login store.Login
@@ -97,13 +99,14 @@ func (s *Service) prove(ctx context.Context, c Credentials) (store.Login, error)
 	return login, s.forgiveLogin(ctx, subject, client)
 }
 
-// reserveLogin counts a try for the mail address, and for it from one client.
-// One that either refuses is counted by neither.
-func (s *Service) reserveLogin(ctx context.Context, subject [32]byte, client string) error {
+// reserveTries counts a try for a mail address or a person, of which there may be
+// most in a window, and for it from one client. One that either refuses is counted
+// by neither: *LockedError.
+func (s *Service) reserveTries(ctx context.Context, subject [32]byte, client string, most int, window time.Duration) error {
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
-		// The mail address's row goes first in every transaction, so that none
+		// The row of all clients goes first in every transaction, so that none
 		// waits for another in a circle.
-		if err := tx.ReserveTry(ctx, store.Try{Subject: subject, Most: emailTries, Window: emailWindow}); err != nil {
+		if err := tx.ReserveTry(ctx, store.Try{Subject: subject, Most: most, Window: window}); err != nil {
 			return err
 		}
 		return tx.ReserveTry(ctx, store.Try{Subject: subject, Address: client, Most: pairTries, Window: pairWindow})
@@ -114,7 +117,7 @@ func (s *Service) reserveLogin(ctx context.Context, subject [32]byte, client str
 	return err
 }
 
-// returnLogin takes back what reserveLogin counted.
+// returnLogin takes back what reserveTries counted.
 func (s *Service) returnLogin(ctx context.Context, subject [32]byte, client string) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.ReturnTry(ctx, subject, ""); err != nil {

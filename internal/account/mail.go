@@ -92,3 +92,70 @@ func restoredMail(baseURL, to, by string, account gateway.Account) store.Mail {
 %[3]s/a/%[4]s
 `, by, account.Name, baseURL, account.Slug)}
 }
+
+func twoStepOnMail(baseURL, to string) store.Mail {
+	return store.Mail{To: to, Subject: "Two-step log-in was turned on for Rowlock", Body: fmt.Sprintf(`From now on a code is asked for besides your password at %[1]s, and you were logged out everywhere else.
+
+If it was not you, somebody knows your password. Ask whoever runs this instance to turn it off again, and set a new password:
+
+%[1]s/forgot
+`, baseURL)}
+}
+
+func twoStepOffMail(baseURL, to string) store.Mail {
+	return store.Mail{To: to, Subject: "Two-step log-in was turned off for Rowlock", Body: fmt.Sprintf(`Your password alone lets you in at %[1]s now, and your recovery codes are worth nothing any more.
+
+If it was not you, set a new password now, and turn two-step log-in on again:
+
+%[1]s/forgot
+`, baseURL)}
+}
+
+func newCodesMail(baseURL, to string) store.Mail {
+	return store.Mail{To: to, Subject: "New recovery codes were made for Rowlock", Body: fmt.Sprintf(`You have new recovery codes for %[1]s. Those from before are worth nothing any more.
+
+If it was not you, set a new password now, and make codes of your own:
+
+%[1]s/forgot
+`, baseURL)}
+}
+
+func codeUsedMail(baseURL, to string, left int) store.Mail {
+	return store.Mail{To: to, Subject: "A recovery code was used for Rowlock", Body: fmt.Sprintf(`Somebody, most likely you, logged in at %[1]s with a recovery code. You have %[2]d left.
+
+If what makes your codes is lost, turn two-step log-in off and on again, with another one:
+
+%[1]s/me/two-step
+
+If it was not you, set a new password now:
+
+%[1]s/forgot
+`, baseURL, left)}
+}
+
+func newEmailMail(baseURL, to, token string) store.Mail {
+	return store.Mail{To: to, Subject: "Log in to Rowlock with this address", Body: fmt.Sprintf(`Somebody, most likely you, wants to log in at %[1]s with this address.
+
+Say so here within %[2]d minutes:
+
+%[1]s/me/email/%[3]s
+
+If it was not you, do nothing: it stays as it is.
+`, baseURL, int(emailLives/time.Minute), token)}
+}
+
+func emailAskedMail(baseURL, to, email string) store.Mail {
+	return store.Mail{To: to, Subject: "Another address was given for your log-in to Rowlock", Body: fmt.Sprintf(`Somebody, most likely you, wants to log in at %[1]s with %[2]s in place of this address. Nothing changes before that mailbox has said so.
+
+If it was not you, somebody knows your password. Set a new one now, which also takes the wish back:
+
+%[1]s/forgot
+`, baseURL, email)}
+}
+
+func emailChangedMail(baseURL, to, from, email string) store.Mail {
+	return store.Mail{To: to, Subject: "Your address for Rowlock was changed", Body: fmt.Sprintf(`You log in at %[1]s with %[3]s from now on, and no longer with %[2]s. You were logged out everywhere else.
+
+If it was not you, tell whoever runs this instance at once.
+`, baseURL, from, email)}
+}

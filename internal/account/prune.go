@@ -16,5 +16,7 @@ func (s *Service) Prune(ctx context.Context) error {
 		s.store.PruneSessions(ctx),
 		s.store.PruneTries(ctx),
 		s.store.PrunePasswordResets(ctx),
+		s.store.PruneHalfLogins(ctx),
+		s.store.PruneEmailChanges(ctx),
 		s.store.PruneSetupTokens(ctx))
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -40,33 +41,57 @@ type Device struct {
 	Keep bool
 }
 
-// StartSession makes a session of a person who has proven who they are, and
-// returns its token, which is not kept anywhere. The session that the client
-// had before, by its token, ends in the same transaction, whoever it belonged
-// to: no token that was known before a log-in is of use after it. When the
-// password was changed since it was proven it is ErrWrongCredentials.
-func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldToken string) (token string, err error) {
+// Started is what a proven password has come to.
+type Started struct {
+	// Token is that of a session or, while a code is awaited, that of a half
+	// log-in. It is not kept anywhere.
+	Token string
+	// CodeNeeded tells that it is a half log-in: EnterWithCode makes it whole.
+	CodeNeeded bool
+}
+
+// StartSession makes a session of a person who has proven who they are or, where
+// a code is asked from them, a half log-in. The session that the client had
+// before, by its token, ends in the same transaction, whoever it belonged to: no
+// token that was known before a log-in is of use after it. When the password was
+// changed since it was proven it is ErrWrongCredentials.
+func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldToken string) (started Started, err error) {
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		// The person's row goes first, as where a password is changed, so that
 		// none waits for another in a circle.
-		if token, err = s.addSession(ctx, tx, who, d); err != nil {
+		if started, err = s.start(ctx, tx, who, d); err != nil {
 			return err
 		}
-		if err := s.auditPerson(ctx, tx, who.User, "login.start", ""); err != nil || oldToken == "" {
+		if !started.CodeNeeded {
+			err = s.auditPerson(ctx, tx, who.User, "login.start", "")
+		}
+		if err != nil || oldToken == "" {
 			return err
 		}
 		return tx.EndSessionByHash(ctx, tokenHash(oldToken))
 	})
 	if err != nil {
-		return "", err
+		return Started{}, err
 	}
-	return token, nil
+	return started, nil
+}
+
+// start makes a session or, where there can be none without a code, a half
+// log-in. Which of the two it is the statements decide that make them.
+func (s *Service) start(ctx context.Context, tx store.Tx, who Proven, d Device) (Started, error) {
+	token, err := s.addSession(ctx, tx, who, d)
+	if !errors.Is(err, ErrWrongCredentials) {
+		return Started{Token: token}, err
+	}
+	token = secret.NewToken("")
+	n := store.NewHalfLogin{Hash: tokenHash(token), User: who.User, PasswordHash: who.passwordHash, Keep: d.Keep, Lives: halfLives}
+	return Started{Token: token, CodeNeeded: true}, check(tx.CreateHalfLogin(ctx, n))(ErrWrongCredentials)
 }
 
 func (s *Service) addSession(ctx context.Context, tx store.Tx, who Proven, d Device) (string, error) {
 	token := secret.NewToken("")
 	n := store.NewSession{
-		ID: gateway.SessionID(s.clock.NewID()), User: who.User, PasswordHash: who.passwordHash, Hash: tokenHash(token),
+		ID: gateway.SessionID(s.clock.NewID()), User: who.User, PasswordHash: who.passwordHash, Coded: who.coded, Hash: tokenHash(token),
 		Keep: d.Keep, Address: gateway.VisibleText(d.Address), Agent: gateway.VisibleText(d.Agent),
 		Idle: idle, Longest: longest,
 	}

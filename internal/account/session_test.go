@@ -262,8 +262,8 @@ func TestAnOldPasswordStartsNoSession(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if token, err := b.StartSession(t.Context(), old, account.Device{}, ""); token != "" || !errors.Is(err, account.ErrWrongCredentials) {
-			t.Errorf("%q, %v; want ErrWrongCredentials", token, err)
+		if token, err := b.StartSession(t.Context(), old, account.Device{}, ""); token != (account.Started{}) || !errors.Is(err, account.ErrWrongCredentials) {
+			t.Errorf("%+v, %v; want ErrWrongCredentials", token, err)
 		}
 	}
 	if _, err := b.StartSession(t.Context(), account.Proven{}, account.Device{}, ""); !errors.Is(err, account.ErrWrongCredentials) {
@@ -278,7 +278,7 @@ func TestAnOldPasswordStartsNoSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	token, err := b.StartSession(t.Context(), who, account.Device{}, "")
-	if err != nil || b.session(t, token).Person.ID != ada {
+	if err != nil || b.session(t, token.Token).Person.ID != ada {
 		t.Errorf("with the new one: %v", err)
 	}
 }

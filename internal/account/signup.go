@@ -87,7 +87,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUp) (Proven, error) {
 	if err != nil {
 		return Proven{}, err
 	}
-	return Proven{f.user.ID, hash}, nil
+	return Proven{User: f.user.ID, passwordHash: hash}, nil
 }
 
 // mayTry refuses early who would be refused in the end, before work is done

@@ -53,6 +53,19 @@ func MakeResetLink(ctx context.Context, c config.Config, log *slog.Logger, email
 	return link, err
 }
 
+// EndTwoStep turns two-step log-in off for the person with this address, who is
+// told by mail. It opens the database as CreateAccount does. What is no address is
+// an *InputError.
+func EndTwoStep(ctx context.Context, c config.Config, log *slog.Logger, email string) error {
+	return withAccounts(ctx, c, log, func(accounts *account.Service) error {
+		err := accounts.EndTwoStep(ctx, email)
+		if errors.Is(err, gateway.ErrStateChanged) {
+			return &advised{errors.New("two-step log-in is off for this user"), "Their password alone lets them in; account reset-link makes a link that sets another."}
+		}
+		return accountError(err, "account two-step-off")
+	})
+}
+
 // withAccounts opens the database for one call.
 func withAccounts(ctx context.Context, c config.Config, log *slog.Logger, call func(*account.Service) error) error {
 	return withStore(ctx, c, log, func(s *store.Store) error {

@@ -80,14 +80,21 @@ func (b *tab) inspect(paths ...string) {
 	b.t.Helper()
 	for _, path := range paths {
 		b.open(path)
-		b.evaluate(axe) // the page's policy allows no foreign script; the debugger is not the page
-		for _, l := range looks {
-			what := fmt.Sprintf("%s, %d, %s", path, l.width, l.theme)
-			b.look(l.width, l.theme)
-			b.accessible(what, l.rules)
-			if l.rules != ofColour {
-				b.inPlace(what)
-			}
+		b.inspectHere(path)
+	}
+}
+
+// inspectHere is inspect for the page that is open, such as one that shows
+// something once.
+func (b *tab) inspectHere(page string) {
+	b.t.Helper()
+	b.evaluate(axe) // the page's policy allows no foreign script; the debugger is not the page
+	for _, l := range looks {
+		what := fmt.Sprintf("%s, %d, %s", page, l.width, l.theme)
+		b.look(l.width, l.theme)
+		b.accessible(what, l.rules)
+		if l.rules != ofColour {
+			b.inPlace(what)
 		}
 	}
 }

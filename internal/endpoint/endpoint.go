@@ -109,6 +109,9 @@ func (s *Service) Check(ctx context.Context, account gateway.AccountID, in Input
 	return err
 }
 
+// Most is how many endpoints an account may have; zero is no limit.
+func (s *Service) Most() int { return s.most }
+
 // Update changes what the input holds and leaves the rest. Another signature
 // rotates: a new secret signs from now on, and those before it go on beside it
 // for gateway.DefaultOverlap. Errors: as Create, gateway.ErrNotFound and, of

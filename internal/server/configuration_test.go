@@ -8,7 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rowlock/rowlock/internal/clock"
+	"github.com/rowlock/rowlock/internal/egress"
+	"github.com/rowlock/rowlock/internal/endpoint"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
+	"github.com/rowlock/rowlock/internal/server"
 )
 
 // configured sets an account up with everything that a document carries.
@@ -155,4 +160,158 @@ func TestConfigurationRefusesObjectsByThemselves(t *testing.T) {
 	}
 	n.refused(400, "invalid_json", http.MethodPost, "/configuration", "{")
 	n.keyWith("read").refused(403, "scope_missing", http.MethodPost, "/configuration", doc)
+}
+
+// planned imports a document twice, once as a dry run, and fails where that told
+// something else than what happened. It returns the latter.
+func (n *tenant) planned(doc string) object {
+	n.t.Helper()
+	planned := n.must(200, http.MethodPost, "/configuration?dry_run=true", doc)
+	done := n.must(200, http.MethodPost, "/configuration", doc)
+	told := func(report object) []string {
+		var all []string
+		for _, r := range report["results"].([]any) {
+			r := r.(object)
+			all = append(all, fmt.Sprint(r["name"], " ", r["outcome"], " ", r["changes"], " ", r["errors"]))
+		}
+		return all
+	}
+	if diff := cmp.Diff(told(planned), told(done)); diff != "" {
+		n.t.Error("the dry run told something else:", diff)
+	}
+	return done
+}
+
+// chainOf is a document with endpoints that fail over as "a>b" says.
+func chainOf(edges ...string) string {
+	var all []string
+	for _, edge := range edges {
+		name, next, named := strings.Cut(edge, ">")
+		failover := "null"
+		if named {
+			failover = `"` + next + `"`
+		}
+		all = append(all, fmt.Sprintf(`{"uid":%q,"url":"https://example.com","failover":%s}`, name, failover))
+	}
+	return `{"version":1,"endpoints":[` + strings.Join(all, ",") + `]}`
+}
+
+// A dry run judges failover chains as the real one does: of what is there, of
+// what comes, and of both together.
+func TestADryRunTellsOfChains(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for name, docs := range map[string][]string{
+		"turned around":        {chainOf("a>b", "b>c", "c"), chainOf("c>b", "b>a", "a")},
+		"a loop":               {chainOf("a>b", "b>a")},
+		"a loop of both":       {chainOf("a>b", "b"), chainOf("b>c", "c>a")},
+		"to itself":            {chainOf("a>a"), chainOf("a"), chainOf("a>a")},
+		"too long":             {chainOf("a>b", "b>c", "c>d", "d>e", "e>f", "f")},
+		"as long as can be":    {chainOf("a>b", "b>c", "c>d", "d>e", "e")},
+		"too long with others": {chainOf("a>b", "b>c", "c"), chainOf("x>y", "y>z", "z"), chainOf("c>x")},
+		"a tree":               {chainOf("a>c", "b>c", "c>d", "d", "e>b", "f>e", "g>f")},
+		"behind what is taken": {chainOf("a>b", "b>nowhere")},
+	} {
+		n := b.newTenant(t)
+		for i, doc := range docs {
+			n.t = t
+			if got := n.planned(doc); t.Failed() {
+				t.Fatalf("%s, document %d: %v", name, i, got)
+			}
+		}
+	}
+	n := b.newTenant(t)
+	got := n.planned(chainOf("a>b", "b>c", "c>d", "d>e", "e>f", "f"))
+	if got["refused"] != 1.0 || !strings.Contains(fmt.Sprint(got), "would make a chain of more than 5 endpoints") {
+		t.Errorf("%v", got)
+	}
+}
+
+// A dry run tells of limits as the real one does.
+func TestADryRunTellsOfLimits(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, func(d *server.Deps) {
+		out := egress.New(egress.Options{})
+		t.Cleanup(out.CloseIdle)
+		d.Endpoints = endpoint.New(endpoint.Options{Store: d.Store, Clock: clock.New(), CheckURL: out.CheckURLWith, MaxEndpoints: 3})
+	})
+	n := b.newTenant(t)
+	n.planned(chainOf("a"))
+	if got := n.planned(chainOf("a", "b", "c", "d", "e")); got["created"] != 2.0 || got["refused"] != 2.0 || !strings.Contains(fmt.Sprint(got), "as many of these as it may") {
+		t.Errorf("endpoints: %v", got)
+	}
+	var types []string
+	for i := range gateway.MaxEventTypes + 2 {
+		types = append(types, fmt.Sprintf(`{"name":"t%d"}`, i))
+	}
+	declare := func(types []string, refused float64) {
+		t.Helper()
+		if got := n.planned(`{"version":1,"event_types":[` + strings.Join(types, ",") + `]}`); got["refused"] != refused {
+			t.Errorf("types: %v created, %v refused", got["created"], got["refused"])
+		}
+	}
+	declare(types[:len(types)/2], 0)
+	declare(types[len(types)/2:], 2)
+	for range gateway.MaxLiveSecrets - 1 {
+		n.must(200, http.MethodPost, "/endpoints/a/secrets/rotate", object{"overlap": "24h"})
+	}
+	if got := n.planned(`{"version":1,"endpoints":[{"uid":"a","signature":"v1a"}]}`); got["refused"] != 1.0 {
+		t.Errorf("secrets: %v", got)
+	}
+}
+
+// Whether something is paused goes along, and what Rowlock disabled stays so.
+func TestConfigurationCarriesPauses(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	from, to := b.newTenant(t), b.newTenant(t)
+	from.configured()
+	from.must(200, http.MethodPost, "/endpoints/standby/pause", nil)
+	from.must(200, http.MethodPost, "/sources/shop/pause", nil)
+	doc := string(from.call(http.MethodGet, "/configuration", nil).text)
+	to.planned(doc)
+	states := func(endpoint, source string) {
+		t.Helper()
+		e, s := to.must(200, http.MethodGet, "/endpoints/standby", nil), to.must(200, http.MethodGet, "/sources/shop", nil)
+		if e["state"] != endpoint || s["state"] != source {
+			t.Errorf("the endpoint is %v and the source %v, want %s and %s", e["state"], s["state"], endpoint, source)
+		}
+	}
+	states("paused", "paused")
+	if again := to.planned(doc); again["unchanged"] != 7.0 {
+		t.Errorf("again: %v", again)
+	}
+	resumed := strings.ReplaceAll(doc, `"paused":true`, `"paused":false`)
+	if got := to.planned(resumed); got["changed"] != 2.0 || strings.Count(fmt.Sprint(got), "[paused]") != 2 {
+		t.Errorf("resumed: %v", got)
+	}
+	states("active", "active")
+	to.must(200, http.MethodPost, "/sources/shop/pause", nil)
+	if got := to.planned(`{"version":1,"sources":[{"uid":"shop","kind":"stripe"}]}`); got["unchanged"] != 1.0 {
+		t.Errorf("nothing is said of it: %v", got)
+	}
+	if _, err := b.pool.Exec(t.Context(), `UPDATE endpoints SET state = 'disabled', disabled_reason = 'it failed' WHERE account_id = $1 AND uid = 'standby'`, to.account); err != nil {
+		t.Fatal(err)
+	}
+	if got := to.planned(`{"version":1,"endpoints":[{"uid":"standby","paused":false}]}`); got["unchanged"] != 1.0 {
+		t.Errorf("what is disabled: %v", got)
+	}
+	states("disabled", "paused")
+}
+
+// Who exports is in the audit log with how much it was, and a dry run leaves nothing
+// there.
+func TestConfigurationExportsAreAudited(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	w := b.signedUp(t, "Acme")
+	n := w.tenant()
+	doc := string(n.call(http.MethodGet, "/configuration", nil).text)
+	n.must(200, http.MethodPost, "/configuration?dry_run=true", doc)
+	w.get(w.home + "/settings/configuration/download").wantStatus(http.StatusOK)
+	rows := pgtest.Count(t, b.pool, `SELECT count(*) FROM audit_log WHERE account_id = $1 AND action = 'export.configuration' AND detail = '0 event types, 0 sources, 0 endpoints'`, n.account)
+	people := pgtest.Count(t, b.pool, `SELECT count(*) FROM audit_log WHERE action = 'export.configuration' AND actor = $1`, w.person().String())
+	if rows != 2 || people != 1 {
+		t.Errorf("%d exports are audited, %d of the person, want 2 and 1", rows, people)
+	}
 }

@@ -247,14 +247,19 @@ func TestEveryFormAnswers(t *testing.T) {
 	t.Parallel()
 	var deps server.Deps
 	b := newBundle(t, withPages, withMailServer(t), func(d *server.Deps) { deps = *d })
-	w, nobody := b.signedUp(t, "Acme"), b.newBrowser(t)
+	w, nobody, secured, halfway := b.signedUp(t, "Acme"), b.newBrowser(t), b.signedUp(t, "Second"), b.newBrowser(t)
 	token := w.busy(t)
+	w.beginTwoStep()
+	secured.turnTwoStepOn()
+	asked := halfway.logInHalf(secured.email)
+	link := secured.askEmail("another@example.com")
 	w.undelivered(t, deps)
 	forms := w.readAll(w.home, w.home+"/events?status=no_endpoints", "/a/closing/settings", "/accounts", "/me/profile", "/instance/accounts", "/instance/invitations", "/instance/mail")
 	invited := text(w.tenant().must(201, http.MethodPost, "/invitations", object{"role": "viewer"}), "url")
 	entrance := nobody.readAll("/login", "/signup", "/forgot", "/reset/"+token, strings.TrimPrefix(invited, b.url))
-	b.wantEveryRouteOnAPage(t, slices.Concat(forms, entrance))
-	for who, forms := range map[*browser][]sentForm{w: forms, nobody: entrance} {
+	twoStep, code := slices.Concat(secured.get("/me/two-step/codes").forms(), secured.get("/me/two-step/off").forms(), secured.get(link).forms()), asked.forms()
+	b.wantEveryRouteOnAPage(t, slices.Concat(forms, entrance, twoStep, code))
+	for who, forms := range map[*browser][]sentForm{w: forms, nobody: entrance, secured: twoStep, halfway: code} {
 		for _, f := range forms {
 			if f.action == "/logout" {
 				continue

@@ -102,3 +102,27 @@ func (s *Store) InstanceAccounts(ctx context.Context, page Page[gateway.AccountI
 	accounts, err := pgx.CollectRows(rows, pgx.RowToStructByName[InstanceAccount])
 	return accounts, wrap("list the instance's accounts", err)
 }
+
+// RequireTwoStep says whether an account is for members who have turned two-step
+// log-in on alone, and tells whether that changed anything.
+//
+// The promise: an owner says so, who has turned it on: nobody shuts themselves
+// out.
+func (t Tx) RequireTwoStep(ctx context.Context, id gateway.AccountID, by gateway.UserID, required bool) (bool, error) {
+	tag, err := t.tx.Exec(ctx, `
+		UPDATE accounts
+		SET two_step_required = @required
+		WHERE id = @account
+		  AND two_step_required <> @required
+		  AND EXISTS (
+			SELECT
+			FROM members m
+			JOIN users u ON u.id = m.user_id
+			WHERE m.account_id = @account
+			  AND m.user_id = @by
+			  AND m.role = ANY (@owners)
+			  AND (u.two_step_at IS NOT NULL OR NOT @required)
+		  )`,
+		pgx.NamedArgs{"account": id, "by": by, "required": required, "owners": texts(gateway.PermOwn.Holders())})
+	return tag.RowsAffected() == 1, wrap("require two-step log-in", err)
+}

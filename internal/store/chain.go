@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"net/url"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -69,64 +67,15 @@ func (t Tx) CheckFailover(ctx context.Context, account gateway.AccountID, id, ne
 	if err != nil {
 		return wrap("follow the failover chain", err)
 	}
-	return checkChain(links, id)
+	return gateway.CheckChain(links, id)
 }
 
-// link is one of the endpoints that would come after an endpoint.
-type link struct {
-	id   gateway.EndpointID
-	name string
-	// behind is how many come before the first of the links, the endpoint
-	// itself included.
-	behind int
-}
-
-func scanLink(row pgx.CollectableRow) (l link, err error) {
+func scanLink(row pgx.CollectableRow) (l gateway.ChainLink, err error) {
 	var uid *string
 	var description, address string
-	err = row.Scan(&l.id, &uid, &description, &address, &l.behind)
-	l.name = linkName(uid, description, address)
+	err = row.Scan(&l.ID, &uid, &description, &address, &l.Behind)
+	l.Name = gateway.ChainName(uid, description, address)
 	return l, err
-}
-
-// checkChain judges what would come after an endpoint.
-func checkChain(links []link, id gateway.EndpointID) error {
-	if len(links) == 0 {
-		return gateway.Invalid("failover", "names no endpoint of this account")
-	}
-	names := make([]string, len(links))
-	for i, l := range links {
-		names[i] = l.name
-	}
-	if last := links[len(links)-1]; last.id == id {
-		return gateway.Invalid("failover", "would make a loop: %s → %s", last.name, strings.Join(names, " → "))
-	}
-	if n := links[0].behind + len(links); n > gateway.MaxFailoverDepth {
-		return gateway.Invalid("failover", "would make a chain of more than %d endpoints", gateway.MaxFailoverDepth)
-	}
-	return nil
-}
-
-// maxLinkName is how much of a name is told, in characters.
-const maxLinkName = 40
-
-// linkName is what people call an endpoint, short: its description, or uid, or
-// where it is.
-func linkName(uid *string, description, address string) string {
-	name, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
-	switch {
-	case name != "":
-	case uid != nil:
-		name = *uid
-	default:
-		if u, err := url.Parse(address); err == nil {
-			name = u.Host + u.Path
-		}
-	}
-	if runes := []rune(name); len(runes) > maxLinkName {
-		name = string(runes[:maxLinkName]) + "…"
-	}
-	return name
 }
 
 // Bridge takes an endpoint that is to be deleted out of its chain: those that

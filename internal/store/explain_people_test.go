@@ -14,7 +14,7 @@ import (
 // people come and go. Whoever is asked for outside of the transaction is not
 // there: the plans are the same.
 func (x *explained) people() []call {
-	return slices.Concat(x.founding(), x.members(), x.closing(), x.sessions(), x.comingIn(), x.passwords(), x.mails(), x.keys())
+	return slices.Concat(x.founding(), x.members(), x.closing(), x.sessions(), x.comingIn(), x.passwords(), x.twoStep(), x.emails(), x.mails(), x.keys())
 }
 
 // newUser makes a person in the transaction.
@@ -263,6 +263,51 @@ func (x *explained) passwords() []call {
 		}),
 		only("password reset", func(ctx context.Context) (bool, error) { return x.PasswordResetOpen(ctx, [32]byte{}) }),
 		done("prune password resets", func(ctx context.Context, _ store.Tx) error { return x.PrunePasswordResets(ctx) }),
+	}
+}
+
+func (x *explained) twoStep() []call {
+	stranger := gateway.UserID(x.b.clock.NewID())
+	return []call{
+		missing("two-step log-in", func(ctx context.Context) error { _, err := x.TwoStep(ctx, stranger); return err }),
+		missing("key of codes", func(ctx context.Context) error { _, err := x.StepKey(ctx, stranger); return err }),
+		x.withUser("two-step log-in on and off", func(ctx context.Context, tx store.Tx, user store.User) error {
+			beginErr := granted(tx.BeginTwoStep(ctx, user.ID, "key"))
+			_, onErr := tx.TurnTwoStepOn(ctx, user.ID, store.StepKey{}, 1)
+			_, _, stepErr := tx.UseStep(ctx, user.ID, store.StepKey{}, 2)
+			_, codesErr := tx.ReplaceRecoveryCodes(ctx, user.ID, [][32]byte{{1}})
+			_, _, _, codeErr := tx.UseRecoveryCode(ctx, user.ID, [32]byte{1})
+			_, offErr := tx.TurnTwoStepOff(ctx, user.ID)
+			_, requireErr := tx.RequireTwoStep(ctx, x.owner.ID, user.ID, true)
+			return errors.Join(beginErr, onErr, stepErr, codesErr, codeErr, offErr, requireErr)
+		}),
+		x.withUser("half log-ins", func(ctx context.Context, tx store.Tx, user store.User) error {
+			_, err := tx.CreateHalfLogin(ctx, store.NewHalfLogin{User: user.ID, Lives: time.Hour})
+			if useErr := tx.UseHalfLogin(ctx, [32]byte{}, user.ID); !errors.Is(useErr, gateway.ErrNotFound) {
+				return errors.Join(errors.New("there was one"), useErr)
+			}
+			return errors.Join(err, tx.EndHalfLogins(ctx, user.ID))
+		}),
+		missing("half log-in", func(ctx context.Context) error { _, err := x.HalfLogin(ctx, [32]byte{}); return err }),
+		done("prune half log-ins", func(ctx context.Context, _ store.Tx) error { return x.PruneHalfLogins(ctx) }),
+		inTx("a person's accounts", func(ctx context.Context, tx store.Tx) ([]gateway.AccountID, error) {
+			return tx.AccountsOf(ctx, stranger)
+		}),
+	}
+}
+
+func (x *explained) emails() []call {
+	return []call{
+		x.withUser("change an address", func(ctx context.Context, tx store.Tx, user store.User) error {
+			_, askErr := tx.AskEmailChange(ctx, user.ID, "other@example.com", [32]byte{1}, time.Hour)
+			_, changeErr := tx.ChangeEmail(ctx, user.ID, [32]byte{1})
+			return errors.Join(askErr, changeErr, tx.EndEmailChange(ctx, user.ID))
+		}),
+		missing("change of an address", func(ctx context.Context) error {
+			_, err := x.EmailChange(ctx, gateway.UserID(x.b.clock.NewID()), [32]byte{})
+			return err
+		}),
+		done("prune changes of addresses", func(ctx context.Context, _ store.Tx) error { return x.PruneEmailChanges(ctx) }),
 	}
 }
 

@@ -16,6 +16,9 @@ type Membership struct {
 	// SeenAt is when they last looked at it, give or take some minutes; nil is
 	// never.
 	SeenAt *time.Time
+	// TwoStepRequired tells that the account is for members who have turned
+	// two-step log-in on alone.
+	TwoStepRequired bool
 }
 
 // May tells whether the member has a permission in the account as it stands.
@@ -24,12 +27,12 @@ func (m Membership) May(p gateway.Permission) bool {
 }
 
 const selectMembership = `
-	SELECT a.id, a.name, a.slug, a.created_at, a.delete_at, m.role, m.seen_at
+	SELECT a.id, a.name, a.slug, a.created_at, a.delete_at, a.two_step_required, m.role, m.seen_at
 	FROM members m
 	JOIN accounts a ON a.id = m.account_id`
 
 func scanMembership(row pgx.CollectableRow) (m Membership, err error) {
-	err = row.Scan(&m.Account.ID, &m.Account.Name, &m.Account.Slug, &m.Account.CreatedAt, &m.Account.DeleteAt, &m.Role, &m.SeenAt)
+	err = row.Scan(&m.Account.ID, &m.Account.Name, &m.Account.Slug, &m.Account.CreatedAt, &m.Account.DeleteAt, &m.TwoStepRequired, &m.Role, &m.SeenAt)
 	return m, err
 }
 
@@ -94,10 +97,12 @@ type Member struct {
 	// SeenAt is when they last looked at the account, give or take some minutes;
 	// nil is never.
 	SeenAt *time.Time
+	// TwoStep tells that they show a code besides the password.
+	TwoStep bool
 }
 
 const selectMember = `
-	SELECT u.id, u.name, u.email, m.role, m.created_at AS joined_at, m.seen_at
+	SELECT u.id, u.name, u.email, u.two_step_at IS NOT NULL AS two_step, m.role, m.created_at AS joined_at, m.seen_at
 	FROM members m
 	JOIN users u ON u.id = m.user_id`
 
@@ -130,4 +135,18 @@ func (s *Store) MemberByID(ctx context.Context, account gateway.AccountID, user 
 	}
 	m, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Member])
 	return m, wrap("read member", err)
+}
+
+// AccountsOf lists the ids of the accounts that a person is a member of.
+func (t Tx) AccountsOf(ctx context.Context, user gateway.UserID) ([]gateway.AccountID, error) {
+	rows, err := t.tx.Query(ctx, `
+		SELECT account_id
+		FROM members
+		WHERE user_id = $1
+		ORDER BY account_id`, user)
+	if err != nil {
+		return nil, wrap("list a person's accounts", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[gateway.AccountID])
+	return ids, wrap("list a person's accounts", err)
 }

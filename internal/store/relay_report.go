@@ -20,6 +20,9 @@ func (t Tx) ReportRelays(ctx context.Context, account gateway.AccountID, endpoin
 		c.add(&reports[i])
 	}
 	known := make(map[gateway.AttemptID]bool, len(reports))
+	if len(reports) == 0 {
+		return known, nil
+	}
 	low, high := idRange(c.deliveries)
 	batch := &pgx.Batch{}
 	batch.Queue(`

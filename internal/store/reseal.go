@@ -51,6 +51,10 @@ var SealedColumns = []Sealed{
 		bound: func(_, account, _ [16]byte) []byte { return channelContext(account) },
 	},
 	{
+		Name: "keys of two-step log-in", table: "users", column: "step_key", first: "id", second: "id",
+		bound: func(id, _, _ [16]byte) []byte { return stepKeyContext(id) },
+	},
+	{
 		Name: "messages for browsers", table: "sessions", column: "flash", first: "user_id", second: "id",
 		bound: func(id, user, _ [16]byte) []byte { return flashContext(user, gateway.SessionID(id)) },
 	},

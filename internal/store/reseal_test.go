@@ -20,7 +20,7 @@ import (
 // headers, what came in and went out. The keyset is wrapped by the master key.
 var plainBytes = []string{
 	"alerts.data", "api_keys.hash", "claims.key_hash", "claims.call_hash", "claims.result", "endpoints.headers", "event_types.schema", "event_types.examples", "sessions.hash", "invitations.hash", "keyset.wrapped",
-	"password_resets.hash", "setup_tokens.hash", "sources.settings", "tries.subject", "facts.subject_hash", "reconciliation_rows.hash",
+	"password_resets.hash", "recovery_codes.hash", "half_logins.hash", "email_changes.hash", "setup_tokens.hash", "sources.settings", "tries.subject", "facts.subject_hash", "reconciliation_rows.hash",
 	"events.key", "event_keys.key_hash", "event_keys.body_hash",
 	"event_bodies.path", "event_bodies.query", "event_bodies.headers", "event_bodies.body",
 	"requests.path", "requests.query", "requests.headers", "requests.body",
@@ -116,6 +116,7 @@ func (b bundle) sealedWorld(t *testing.T) (check func(*testing.T, *store.Store))
 		return err
 	})
 	user := b.newUser(t, "ada@example.com").ID
+	b.in(t, func(tx store.Tx) error { return granted(tx.BeginTwoStep(t.Context(), user, "codes'")) })
 	session, mail := b.newSession(t, user, [32]byte{1}), b.newMail(t, false)
 	b.in(t, func(tx store.Tx) error { return b.addSourceSecret(t.Context(), tx, source.ID, b.secret("source's")) })
 	if err := b.SetFlash(t.Context(), user, session, store.Flash{Message: []byte("browser's")}); err != nil {
@@ -140,7 +141,9 @@ func (b bundle) sealedWorld(t *testing.T) (check func(*testing.T, *store.Store))
 		note("mail", kept.Body, err)
 		message, err := s.TakeFlash(t.Context(), user, session, "")
 		note("session", string(message), err)
-		if diff := cmp.Diff(map[string]string{"endpoint": "endpoint's", "authorization": "Bearer words", "source": "source's", "mail": "body of " + mail.String(), "session": "browser's"}, got); diff != "" {
+		key, err := s.StepKey(t.Context(), user)
+		note("codes", key.Text, err)
+		if diff := cmp.Diff(map[string]string{"codes": "codes'", "endpoint": "endpoint's", "authorization": "Bearer words", "source": "source's", "mail": "body of " + mail.String(), "session": "browser's"}, got); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -151,7 +154,7 @@ func (b bundle) sealedWith(t *testing.T, key secret.KeyID) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
 	for _, place := range []struct{ table, column string }{
-		{"endpoint_secrets", "sealed"}, {"endpoints", "auth_sealed"}, {"source_secrets", "sealed"}, {"mails", "body"}, {"sessions", "flash"},
+		{"endpoint_secrets", "sealed"}, {"endpoints", "auth_sealed"}, {"source_secrets", "sealed"}, {"mails", "body"}, {"sessions", "flash"}, {"users", "step_key"},
 	} {
 		counts[place.table] = b.count(t, `SELECT count(*) FROM `+place.table+` WHERE substr(`+place.column+`, 1, 5) = $1`, key.Prefix())
 	}
@@ -183,7 +186,7 @@ func TestReseal(t *testing.T) {
 	if all, err := s.AllResealed(t.Context()); all || err != nil {
 		t.Errorf("all is sealed with the fresh key before: %t, %v", all, err)
 	}
-	if sum := resealAll(t, s); sum.Found != 5 || sum.Resealed != 5 || sum.Unsealable != 0 {
+	if sum := resealAll(t, s); sum.Found != 6 || sum.Resealed != 6 || sum.Unsealable != 0 {
 		t.Errorf("sealed anew: %+v", sum)
 	}
 	for table, n := range b.sealedWith(t, old) {

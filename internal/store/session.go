@@ -18,6 +18,8 @@ type Person struct {
 	Email string
 	// InstanceOwner tells whether the whole instance is theirs.
 	InstanceOwner bool
+	// TwoStep tells that they show a code besides the password.
+	TwoStep bool
 	// LastAccount is the account they looked at last; they may be no member of
 	// it any more.
 	LastAccount *gateway.AccountID
@@ -47,6 +49,8 @@ type NewSession struct {
 	// PasswordHash is that of the password by which the person has shown who
 	// they are.
 	PasswordHash string
+	// Coded tells that they have shown a code, too, if one is asked from them.
+	Coded bool
 	// Hash is the token's.
 	Hash           [32]byte
 	Keep           bool
@@ -56,9 +60,11 @@ type NewSession struct {
 }
 
 // CreateSession makes a session and tells whether it did: not when the
-// password was changed in the meantime.
+// password was changed in the meantime, nor without a code of who turned
+// two-step log-in on.
 //
-// The promise: no password that was changed lets anybody in. Whoever changes it
+// The promise: no password that was changed lets anybody in, and none alone
+// where a code is asked for. Whoever changes it, or turns two-step log-in on,
 // locks the person's row before the sessions that it let in are ended: a
 // session that comes before that is ended, and one that comes after waits for
 // the row and finds another hash.
@@ -70,23 +76,24 @@ func (t Tx) CreateSession(ctx context.Context, n NewSession) (bool, error) {
 		FROM users u
 		WHERE u.id = @user
 		  AND u.password_hash = @password
+		  AND (@coded OR u.two_step_at IS NULL)
 		FOR SHARE OF u`,
 		pgx.NamedArgs{
-			"id": n.ID, "user": n.User, "password": n.PasswordHash, "hash": n.Hash[:], "keep": n.Keep,
+			"id": n.ID, "user": n.User, "password": n.PasswordHash, "coded": n.Coded, "hash": n.Hash[:], "keep": n.Keep,
 			"address": n.Address, "agent": n.Agent, "idle": n.Idle, "longest": n.Longest,
 		})
 	return tag.RowsAffected() == 1, wrap("create session", err)
 }
 
 const selectSession = `
-	SELECT s.id, u.id, u.name, u.email, o.user_id IS NOT NULL, u.last_account_id,
+	SELECT s.id, u.id, u.name, u.email, o.user_id IS NOT NULL, u.two_step_at IS NOT NULL, u.last_account_id,
 	       s.created_at, s.seen_at, s.ends_at, s.keep, s.address, s.agent, s.flash IS NOT NULL
 	FROM sessions s
 	JOIN users u ON u.id = s.user_id
 	LEFT JOIN instance_owner o ON o.user_id = u.id`
 
 func scanSession(row pgx.CollectableRow) (s Session, err error) {
-	err = row.Scan(&s.ID, &s.Person.ID, &s.Name, &s.Email, &s.InstanceOwner, &s.LastAccount,
+	err = row.Scan(&s.ID, &s.Person.ID, &s.Name, &s.Email, &s.InstanceOwner, &s.TwoStep, &s.LastAccount,
 		&s.CreatedAt, &s.SeenAt, &s.EndsAt, &s.Keep, &s.Address, &s.Agent, &s.HasFlash)
 	return s, err
 }

@@ -83,6 +83,7 @@ func meTabs(current string) []component.Choice {
 	tabs := []component.Choice{
 		{Text: "Profile", Href: "/me/profile"},
 		{Text: "Password and sessions", Href: "/me/security"},
+		{Text: "Two-step log-in", Href: "/me/two-step"},
 		{Text: "Appearance", Href: "/me/appearance"},
 	}
 	for i := range tabs {

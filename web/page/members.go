@@ -25,6 +25,10 @@ type Members struct {
 	// Link is that of the invitation that was just made, which is shown once, and
 	// LinkFor the address that alone can use it; empty is any.
 	Link, LinkFor string
+	// TwoStepRequired tells that the account is for members with two-step log-in
+	// alone, and RequireTwoStep leads to where an owner changes that.
+	TwoStepRequired bool
+	RequireTwoStep  string
 	// MailOut tells that mails are sent, and do not only wait to be read.
 	MailOut bool
 	// Closed tells that nobody can sign up: only who has a log-in can join.
@@ -42,6 +46,8 @@ type MemberRow struct {
 	// You tells that it is the reader.
 	You      bool
 	JoinedAt time.Time
+	// TwoStep tells that they show a code besides the password.
+	TwoStep bool
 	// SeenAt is when they looked at the account last; nil is never.
 	SeenAt *time.Time
 	// SetRole, Remove and HandOver lead to the questions; each is empty for who

@@ -16,7 +16,7 @@ var permissionWords = map[gateway.Permission]string{
 	gateway.PermKeys:      "Create and revoke API keys",
 	gateway.PermMembers:   "Invite people, change their roles, remove them",
 	gateway.PermSettings:  "Change the account’s name and settings",
-	gateway.PermOwn:       "Make owners, and hand the account over",
+	gateway.PermOwn:       "Make owners, hand the account over, and require two-step log-in",
 	gateway.PermClose:     "Delete the account",
 }
 

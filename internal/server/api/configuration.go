@@ -38,7 +38,7 @@ func (a *API) addConfigurationRoutes() {
 	register(a, route{
 		method: get, path: "/configuration", needs: read, status: 200,
 		id: "exportConfiguration", tag: tagConfiguration, summary: "Export the configuration",
-		about: "Endpoints, sources with their rules, and event types. Secrets, the values of headers and private settings are left out, and left_out says where. An object without a uid is written with one that is made of its id. Whether something is paused is not part of it.",
+		about: "Endpoints, sources with their rules, and event types. Secrets, the values of headers and private settings are left out, and left_out says where. An object without a uid is written with one that is made of its id. Who exports is in the audit log.",
 	}, a.exportConfiguration)
 	registerRaw[configuration.ConfigurationBody](a, route{
 		method: post, path: "/configuration", needs: gateway.PermConfigure, status: 200, maxBody: configuration.MaxBytes, deadline: importDeadline,
@@ -49,14 +49,11 @@ func (a *API) addConfigurationRoutes() {
 
 // configurations reads and writes configurations.
 func (a *API) configurations() configuration.Service {
-	return configuration.Service{Store: a.Store, Endpoints: a.Endpoints, Sources: a.Sources, EventTypes: a.EventTypes}
+	return configuration.Service{Store: a.Store, Endpoints: a.Endpoints, Sources: a.Sources, EventTypes: a.EventTypes, Accounts: a.Accounts}
 }
 
 func (a *API) exportConfiguration(ctx context.Context, who caller, _ *nothing) (*objectReply[configuration.ConfigurationBody], error) {
-	doc, err := a.configurations().Export(ctx, who.account())
-	if err == nil {
-		err = a.Accounts.NoteExport(ctx, who.account(), who.actor(), "configuration", "")
-	}
+	doc, err := a.configurations().Export(ctx, who.account(), who.actor())
 	return object(doc, err, func(d configuration.ConfigurationBody) configuration.ConfigurationBody { return d })
 }
 

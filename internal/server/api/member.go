@@ -15,12 +15,13 @@ type MemberView struct {
 	Name     string         `json:"name"`
 	Email    string         `json:"email" example:"mara@example.com"`
 	Role     gateway.Role   `json:"role" enum:"viewer,operator,admin,owner" doc:"What they may do in the dashboard, each role all that the one before may: look; act on deliveries, claims and operations; change what there is, and see secrets; everything, the account itself included."`
+	TwoStep  bool           `json:"two_step" doc:"Whether they show a code besides the password."`
 	JoinedAt timestamp      `json:"joined_at"`
 	SeenAt   *timestamp     `json:"seen_at,omitempty" doc:"When they looked at the account last, give or take some minutes; left out: never."`
 }
 
 func viewMember(m store.Member) MemberView {
-	return MemberView{ID: m.ID, Name: m.Name, Email: m.Email, Role: m.Role, JoinedAt: timestamp(m.JoinedAt), SeenAt: optionalTime(m.SeenAt)}
+	return MemberView{ID: m.ID, Name: m.Name, Email: m.Email, Role: m.Role, TwoStep: m.TwoStep, JoinedAt: timestamp(m.JoinedAt), SeenAt: optionalTime(m.SeenAt)}
 }
 
 // memberPath is the path of an operation on one member.

@@ -43,6 +43,7 @@ type ConfiguredSourceBody struct {
 	Kind   *string                             `json:"kind" nullable:"false" example:"github"`
 	Secret *string                             `json:"secret,omitempty" nullable:"true" doc:"The provider's signing secret. It is taken when the source is made, and never written."`
 	Rule   strictjson.Field[resource.RuleBody] `json:"rule,omitzero" doc:"What its events mean; null is no rule. Left out: it stays as it is."`
+	Paused *bool                               `json:"paused,omitempty" nullable:"true" doc:"Whether it holds what comes in. Left out: it stays as it is, and a new one is not."`
 }
 
 // ConfiguredEndpointBody is an endpoint.
@@ -51,6 +52,7 @@ type ConfiguredEndpointBody struct {
 
 	Kind   *string `json:"kind,omitempty" nullable:"true" enum:"http,listen" example:"http" doc:"How it gets its deliveries; left out: http. It stays what it is where the endpoint is there already."`
 	Secret *string `json:"secret,omitempty" nullable:"true" doc:"A signing secret of your own. It is taken when the endpoint is made, and never written."`
+	Paused *bool   `json:"paused,omitempty" nullable:"true" doc:"Whether a person has paused it. One that Rowlock disabled is not, and stays disabled until it is resumed. Left out: it stays as it is, and a new one is not."`
 }
 
 // LeftOutBody says what of an object was left out.

@@ -57,8 +57,7 @@ func (r *run) endpoint(ctx context.Context, w *wish[ConfiguredEndpointBody]) err
 		return err
 	}
 	in.Kind, in.Secret = (*gateway.EndpointKind)(w.body.Kind), w.body.Secret
-	toPlanned, err := r.failover(ctx, w, &in)
-	if err != nil {
+	if in.Failover, err = r.failover(ctx, w); err != nil {
 		return err
 	}
 	present, own, err := r.findEndpoint(ctx, w.Name)
@@ -71,51 +70,66 @@ func (r *run) endpoint(ctx context.Context, w *wish[ConfiguredEndpointBody]) err
 	if own {
 		in.UID = nil
 	}
-	return r.changeEndpoint(ctx, w, present, in, toPlanned)
+	return r.changeEndpoint(ctx, w, present, in)
 }
 
 func (r *run) findEndpoint(ctx context.Context, name string) (gateway.Endpoint, bool, error) {
 	return find(ctx, r.account, name, r.Store.EndpointByUID, r.Store.Endpoint)
 }
 
-// failover looks up who is failed over to. Planned tells that it is not there
-// because this is a dry run.
-func (r *run) failover(ctx context.Context, w *wish[ConfiguredEndpointBody], in *endpoint.Input) (planned bool, err error) {
+// failover looks up who is failed over to; in a dry run it may be one that would
+// be there by then. Nil is that nothing is said of it, zero that it is nobody.
+func (r *run) failover(ctx context.Context, w *wish[ConfiguredEndpointBody]) (*gateway.EndpointID, error) {
 	named := w.body.Failover
 	if !named.Given {
-		return false, nil
+		return nil, nil
 	}
-	in.Failover = new(gateway.EndpointID)
 	if named.Null {
-		return false, nil
+		return new(gateway.EndpointID), nil
 	}
 	target, _, err := r.findEndpoint(ctx, named.Value)
-	if errors.Is(err, gateway.ErrNotFound) {
-		in.Failover = nil
-		if r.planned[named.Value] {
-			return true, nil
-		}
-		return false, gateway.Invalid("failover", "names no endpoint of this account or of the document that can be failed over to")
+	if !errors.Is(err, gateway.ErrNotFound) {
+		return &target.ID, err
 	}
-	*in.Failover = target.ID
-	return false, err
+	if r.dry {
+		if id, ok := r.plan.made[named.Value]; ok {
+			return &id, nil
+		}
+	}
+	return nil, gateway.Invalid("failover", "names no endpoint of this account or of the document that can be failed over to")
 }
 
 func (r *run) newEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], in endpoint.Input) error {
 	w.Outcome = Created
 	if r.dry {
-		err := r.Endpoints.Check(ctx, r.account, in)
-		r.planned[w.Name] = err == nil
-		return err
+		if err := r.Endpoints.Check(ctx, r.account, in); err != nil {
+			return err
+		}
+		return r.plan.add(w.Name, in, r.Endpoints.Most())
 	}
 	made, _, err := r.Endpoints.Create(ctx, r.account, r.actor, in)
 	w.ID = idText(made.ID, err)
+	if err != nil {
+		return err
+	}
+	return r.turnEndpoint(ctx, w, made)
+}
+
+// turnEndpoint pauses or resumes an endpoint that is to be otherwise.
+func (r *run) turnEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], present gateway.Endpoint) (err error) {
+	switch {
+	case !turns(w.body.Paused, present.State == gateway.EndpointPaused):
+	case *w.body.Paused:
+		_, err = r.Endpoints.Pause(ctx, r.account, r.actor, present.ID)
+	default:
+		_, err = r.Endpoints.Resume(ctx, r.account, r.actor, present.ID)
+	}
 	return err
 }
 
 // changeEndpoint changes what differs. What is sealed cannot be compared, so it
 // stays: otherwise each import would change it anew.
-func (r *run) changeEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], present gateway.Endpoint, in endpoint.Input, toPlanned bool) error {
+func (r *run) changeEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], present gateway.Endpoint, in endpoint.Input) error {
 	if in.Auth != nil {
 		in.Auth = nil
 		w.Notes = append(w.Notes, "What is sent in its Authorization header stays as it is: it is changed at the endpoint.")
@@ -131,18 +145,47 @@ func (r *run) changeEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody
 	if err != nil {
 		return err
 	}
-	if toPlanned {
-		changes = append(changes, "failover")
+	fields := len(changes)
+	if turns(w.body.Paused, present.State == gateway.EndpointPaused) {
+		changes = append(changes, "paused")
 	}
 	w.is(present.ID.String(), changes)
 	if in.Signature != nil {
 		w.Notes = append(w.Notes, "It signs another way: a new secret signs, and those before it go on beside it for "+gateway.DurationText(gateway.DefaultOverlap)+".")
 	}
-	if r.dry || w.Outcome == Unchanged {
-		return nil
+	if r.dry {
+		return r.planChange(ctx, present, in)
 	}
-	_, err = r.Endpoints.Update(ctx, r.account, r.actor, present.ID, in)
-	return err
+	if fields > 0 {
+		if _, err := r.Endpoints.Update(ctx, r.account, r.actor, present.ID, in); err != nil {
+			return err
+		}
+	}
+	return r.turnEndpoint(ctx, w, present)
+}
+
+// planChange refuses what the statements of a change would.
+func (r *run) planChange(ctx context.Context, present gateway.Endpoint, in endpoint.Input) error {
+	if err := r.plan.join(present.ID, in.Failover); err != nil {
+		return err
+	}
+	if in.Signature != nil {
+		live, err := r.Store.EndpointSecretTimes(ctx, r.account, present.ID)
+		if err != nil {
+			return err
+		}
+		if len(live) >= gateway.MaxLiveSecrets {
+			return gateway.ErrTooManySecrets
+		}
+	}
+	if in.Failover != nil {
+		present.Failover = in.Failover
+	}
+	if in.Description != nil {
+		present.Description = *in.Description
+	}
+	r.plan.put(present)
+	return nil
 }
 
 // idText is the id of what was made; nothing was where there is an error.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -25,19 +26,24 @@ type Service struct {
 	Endpoints  *endpoint.Service
 	Sources    *source.Service
 	EventTypes *eventtype.Service
+	Accounts   *account.Service
 }
 
 // pageSize is how many objects are read at once.
 const pageSize = 250
 
 // Export is what an account is set up with. Each list is what it was at one
-// moment, oldest first; event types are in the order of their names.
-func (s Service) Export(ctx context.Context, account gateway.AccountID) (ConfigurationBody, error) {
+// moment, oldest first; event types are in the order of their names. It is noted
+// in the audit log who has got it.
+func (s Service) Export(ctx context.Context, account gateway.AccountID, actor gateway.Actor) (ConfigurationBody, error) {
 	doc := ConfigurationBody{Version: Version, EventTypes: []ConfiguredTypeBody{}, Sources: []ConfiguredSourceBody{}, Endpoints: []ConfiguredEndpointBody{}}
 	for _, add := range []func(context.Context, gateway.AccountID, *ConfigurationBody) error{s.addTypes, s.addSources, s.addEndpoints} {
 		if err := add(ctx, account, &doc); err != nil {
 			return ConfigurationBody{}, err
 		}
+	}
+	if err := s.Accounts.NoteExport(ctx, account, actor, "configuration", fmt.Sprintf("%d event types, %d sources, %d endpoints", len(doc.EventTypes), len(doc.Sources), len(doc.Endpoints))); err != nil {
+		return ConfigurationBody{}, err
 	}
 	return doc, nil
 }
@@ -56,19 +62,7 @@ func (d ConfigurationBody) JSON() ([]byte, error) {
 }
 
 func (s Service) addTypes(ctx context.Context, account gateway.AccountID, doc *ConfigurationBody) error {
-	for after := ""; ; {
-		types, err := s.Store.EventTypes(ctx, account, after, pageSize)
-		if err != nil {
-			return err
-		}
-		for _, t := range types {
-			doc.EventTypes = append(doc.EventTypes, typeBody(t))
-		}
-		if len(types) < pageSize {
-			return nil
-		}
-		after = types[len(types)-1].Name
-	}
+	return s.eachType(ctx, account, func(t gateway.EventType) { doc.EventTypes = append(doc.EventTypes, typeBody(t)) })
 }
 
 func typeBody(t gateway.EventType) ConfiguredTypeBody {
@@ -105,7 +99,7 @@ func sourceBody(s gateway.Source) (b ConfiguredSourceBody, leftOut []string) {
 	}
 	b = ConfiguredSourceBody{
 		SourceBody: resource.SourceBody{Name: strictjson.Of(s.Name), UID: strictjson.Of(nameOf(s.UID, s.ID.String())), Settings: public},
-		Kind:       &s.Kind, Rule: strictjson.Null[resource.RuleBody](),
+		Kind:       &s.Kind, Rule: strictjson.Null[resource.RuleBody](), Paused: new(s.State == gateway.SourcePaused),
 	}
 	if r := s.Rule; r != nil {
 		b.Rule = strictjson.Of(resource.RuleOf(*r))
@@ -114,10 +108,7 @@ func sourceBody(s gateway.Source) (b ConfiguredSourceBody, leftOut []string) {
 }
 
 func (s Service) addEndpoints(ctx context.Context, account gateway.AccountID, doc *ConfigurationBody) error {
-	endpoints, err := all(func(p store.Page[gateway.EndpointID]) ([]gateway.Endpoint, error) {
-		return s.Store.Endpoints(ctx, account, p)
-	},
-		func(one gateway.Endpoint) gateway.EndpointID { return one.ID })
+	endpoints, err := s.allEndpoints(ctx, account)
 	names := map[gateway.EndpointID]string{}
 	for _, one := range endpoints {
 		names[one.ID] = nameOf(one.UID, one.ID.String())
@@ -165,7 +156,7 @@ func endpointBody(e gateway.Endpoint, names map[gateway.EndpointID]string) Confi
 	if e.Kind == gateway.EndpointListen {
 		b.URL = strictjson.Field[string]{}
 	}
-	return ConfiguredEndpointBody{EndpointBody: b, Kind: (*string)(&e.Kind)}
+	return ConfiguredEndpointBody{EndpointBody: b, Kind: (*string)(&e.Kind), Paused: new(e.State == gateway.EndpointPaused)}
 }
 
 func (d *ConfigurationBody) leaveOut(kind Kind, uid string, fields []string) {

@@ -66,15 +66,15 @@ type run struct {
 	// seen are the names that came, by kind: one that comes twice would be
 	// changed each time.
 	seen map[Kind]map[string]bool
-	// planned are endpoints that a dry run would have made.
-	planned map[string]bool
+	// plan is what a dry run has come to; nil where everything is done.
+	plan *plan
 }
 
 // Import makes what a document names and the account does not have, and changes
 // what differs. What is equal is left alone, and nothing is deleted. Each object
 // stands alone, as in a batch of events: one that is wrong is told of, and the
 // others come in. To import all or nothing, look at a dry run first: after it,
-// only what others changed meanwhile can be refused, and limits.
+// only what others changed meanwhile can be refused.
 // Errors are those of reading the document as a whole, and of the database:
 // what was done until then stays, and the same document goes on from there.
 func (s Service) Import(ctx context.Context, account gateway.AccountID, actor gateway.Actor, text []byte, dryRun bool) (Report, error) {
@@ -84,7 +84,12 @@ func (s Service) Import(ctx context.Context, account gateway.AccountID, actor ga
 	}
 	r := &run{
 		Service: s, account: account, actor: actor, dry: dryRun,
-		seen: map[Kind]map[string]bool{KindEventType: {}, KindSource: {}, KindEndpoint: {}}, planned: map[string]bool{},
+		seen: map[Kind]map[string]bool{KindEventType: {}, KindSource: {}, KindEndpoint: {}},
+	}
+	if dryRun {
+		if r.plan, err = s.planFrom(ctx, account); err != nil {
+			return Report{}, err
+		}
 	}
 	report := Report{DryRun: dryRun, Results: []Result{}}
 	for _, part := range []func(context.Context, received) ([]Result, error){r.types, r.sources, r.endpoints} {
@@ -215,3 +220,6 @@ func (w *wish[B]) is(id string, changes []string) {
 		w.Outcome = Changed
 	}
 }
+
+// turns tells that something is to be paused, or resumed.
+func turns(wanted *bool, paused bool) bool { return wanted != nil && *wanted != paused }

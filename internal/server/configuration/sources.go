@@ -69,12 +69,25 @@ func (r *run) newSource(ctx context.Context, w sourceWish) error {
 		return r.Sources.Check(w.in)
 	}
 	made, err := r.Sources.Create(ctx, r.account, r.actor, w.in)
-	if err != nil || w.rule == nil {
-		w.ID = idText(made.ID, err)
+	w.ID = idText(made.ID, err)
+	if err == nil && w.rule != nil {
+		_, err = r.Sources.SetRule(ctx, r.account, r.actor, made.ID, *w.rule)
+	}
+	if err != nil {
 		return err
 	}
-	w.ID = made.ID.String()
-	_, err = r.Sources.SetRule(ctx, r.account, r.actor, made.ID, *w.rule)
+	return r.turnSource(ctx, w, made)
+}
+
+// turnSource pauses or resumes a source that is to be otherwise.
+func (r *run) turnSource(ctx context.Context, w sourceWish, present gateway.Source) (err error) {
+	switch {
+	case !turns(w.body.Paused, present.State == gateway.SourcePaused):
+	case *w.body.Paused:
+		_, err = r.Sources.Pause(ctx, r.account, r.actor, present.ID)
+	default:
+		_, err = r.Sources.Resume(ctx, r.account, r.actor, present.ID)
+	}
 	return err
 }
 
@@ -103,6 +116,9 @@ func (r *run) changeSource(ctx context.Context, w sourceWish, present gateway.So
 	if otherRule {
 		changes = append(changes, "rule")
 	}
+	if turns(w.body.Paused, present.State == gateway.SourcePaused) {
+		changes = append(changes, "paused")
+	}
 	w.is(present.ID.String(), changes)
 	if r.dry {
 		return nil
@@ -112,13 +128,15 @@ func (r *run) changeSource(ctx context.Context, w sourceWish, present gateway.So
 			return err
 		}
 	}
-	if !otherRule {
-		return nil
-	}
-	if w.rule == nil {
+	switch {
+	case !otherRule:
+	case w.rule == nil:
 		_, err = r.Sources.ClearRule(ctx, r.account, r.actor, present.ID)
-	} else {
+	default:
 		_, err = r.Sources.SetRule(ctx, r.account, r.actor, present.ID, *w.rule)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.turnSource(ctx, w, present)
 }

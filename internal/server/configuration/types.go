@@ -25,7 +25,10 @@ func (r *run) eventType(ctx context.Context, w *wish[ConfiguredTypeBody]) error 
 	if errors.Is(err, gateway.ErrNotFound) {
 		w.Outcome = Created
 		if r.dry {
-			return r.EventTypes.Check(in)
+			if err := r.EventTypes.Check(in); err != nil {
+				return err
+			}
+			return r.plan.declare()
 		}
 		_, err = r.EventTypes.Create(ctx, r.account, r.actor, in)
 		return err

@@ -73,6 +73,13 @@ var deeds = map[string]string{
 	"member.role":              "changed a role:",
 	"member.remove":            "removed",
 	"member.leave":             "left the account:",
+	"member.email":             "changed their address from",
+	"member.two_step_on":       "turned two-step log-in on:",
+	"member.two_step_off":      "turned two-step log-in off:",
+	"member.recovery_codes":    "made new recovery codes:",
+
+	"account.two_step_required": "made two-step log-in required",
+	"account.two_step_optional": "made two-step log-in optional",
 
 	"endpoint.recover":        "started to",
 	"delivery.redeliver_many": "started to",
@@ -117,7 +124,7 @@ var deeds = map[string]string{
 	"view.delete": "deleted the view",
 
 	"export.events":         "exported events:",
-	"export.configuration":  "exported the configuration",
+	"export.configuration":  "exported the configuration:",
 	"export.audit_log":      "exported the audit log as",
 	"export.usage":          "exported the usage of",
 	"export.reconciliation": "exported the comparison",

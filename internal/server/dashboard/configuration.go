@@ -25,7 +25,7 @@ func addConfigurationRoutes(r router) {
 }
 
 func (v *visit) configurations() configuration.Service {
-	return configuration.Service{Store: v.d.Store, Endpoints: v.d.Endpoints, Sources: v.d.Sources, EventTypes: v.d.EventTypes}
+	return configuration.Service{Store: v.d.Store, Endpoints: v.d.Endpoints, Sources: v.d.Sources, EventTypes: v.d.EventTypes, Accounts: v.d.Accounts}
 }
 
 // configurationPage is the page, with what came of a document.
@@ -43,15 +43,12 @@ func showConfiguration(v *visit) error {
 }
 
 func downloadConfiguration(v *visit) error {
-	doc, err := v.configurations().Export(v.ctx(), v.account())
+	doc, err := v.configurations().Export(v.ctx(), v.account(), v.actor())
 	if err != nil {
 		return err
 	}
 	text, err := doc.JSON()
 	if err != nil {
-		return err
-	}
-	if err := v.d.Accounts.NoteExport(v.ctx(), v.account(), v.actor(), "configuration", ""); err != nil {
 		return err
 	}
 	h := v.Response().Header()

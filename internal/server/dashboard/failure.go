@@ -66,7 +66,7 @@ func (d *Dashboard) failureWithin(v *visit, status int, why layout.Failure) erro
 		return v.render(status, layout.FailureEntrance(v.bare(why.Title), why))
 	}
 	if reference := accountIn(v); reference != "" {
-		if m, err := d.Accounts.Member(v.ctx(), v.person().ID, reference); err == nil {
+		if m, err := d.Accounts.Member(v.ctx(), v.person().ID, reference); err == nil && !v.lacksTwoStep(m) {
 			v.membership = m
 			why.Back, why.BackLabel = v.at(), "Go to the overview"
 		}

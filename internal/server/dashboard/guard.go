@@ -73,6 +73,9 @@ func member(next handler) handler {
 		if err != nil {
 			return err
 		}
+		if v.lacksTwoStep(m) {
+			return v.turnOnFirst(m)
+		}
 		v.membership = m
 		if v.session.LastAccount == nil || *v.session.LastAccount != m.Account.ID {
 			if err := v.d.Accounts.Visit(v.ctx(), v.person().ID, m.Account.ID); err != nil {
@@ -84,6 +87,21 @@ func member(next handler) handler {
 		}
 		return next(v)
 	}
+}
+
+// lacksTwoStep tells that an account is not open to the person before they have
+// turned two-step log-in on.
+func (v *visit) lacksTwoStep(m account.Membership) bool {
+	return m.TwoStepRequired && !v.person().TwoStep
+}
+
+// turnOnFirst leads to where two-step log-in is turned on.
+func (v *visit) turnOnFirst(m account.Membership) error {
+	if v.scripted() {
+		v.Response().Header().Set("HX-Redirect", twoStepPath)
+		return v.NoContent(http.StatusForbidden)
+	}
+	return v.refused(twoStepPath, "“"+m.Account.Name+"” asks its members for two-step log-in. Turn it on to go on.")
 }
 
 // permitted lets those pass whose role has the permission. Who tries it all the

@@ -24,6 +24,7 @@ var notices = map[string]string{
 	"reset":   "Your password is changed. Log in with the new one.",
 	"out":     "You are logged out.",
 	"changed": "Your password is changed. Every other session was ended.",
+	"late":    "That log-in is over. Enter your password again.",
 }
 
 func showLogIn(v *visit) error {
@@ -88,14 +89,18 @@ func (v *visit) lockedFor(err error) (wait string, locked bool) {
 }
 
 // enter starts a session of its own for somebody who has just shown who they
-// are: a token that the browser held before is worth nothing afterwards.
+// are: a token that the browser held before is worth nothing afterwards. Who has
+// to show a code is led to where it is asked for.
 // When their password was changed meanwhile it is account.ErrWrongCredentials.
 func (v *visit) enter(who account.Proven, keep bool, to string) error {
-	token, err := v.d.Accounts.StartSession(v.ctx(), who, v.device(keep), v.token)
+	started, err := v.d.Accounts.StartSession(v.ctx(), who, v.device(keep), v.token)
 	if err != nil {
 		return err
 	}
-	if err := v.d.setSession(v.Response(), v.Request(), token, keptFor(keep)); err != nil {
+	if started.CodeNeeded {
+		return v.askCode(started.Token, to)
+	}
+	if err := v.d.setSession(v.Response(), v.Request(), started.Token, keptFor(keep)); err != nil {
 		return err
 	}
 	return v.redirect(to)

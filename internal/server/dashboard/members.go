@@ -25,6 +25,8 @@ func addMemberRoutes(r router) {
 	r.needs(gateway.PermMembers, post, one+"/role", setRole)
 	r.needs(gateway.PermMembers, get, one+"/remove", askRemoveMember)
 	r.needs(gateway.PermMembers, post, one+"/remove", removeMember)
+	r.needs(gateway.PermOwn, get, all+"/two-step", askRequireTwoStep)
+	r.needs(gateway.PermOwn, post, all+"/two-step", requireTwoStep)
 	r.needs(gateway.PermOwn, get, one+"/owner", askHandOver)
 	r.needs(gateway.PermOwn, post, one+"/owner", handOver)
 	r.needs(gateway.PermMembers, post, inv+"/resend", resendInvitation)
@@ -55,6 +57,10 @@ func showMembers(v *visit) error {
 		return err
 	}
 	view := page.Members{Frame: frame, Now: v.now(), Role: v.membership.Role, Leave: v.atMembers("leave"), MailOut: v.d.MailOut}
+	view.TwoStepRequired = v.membership.TwoStepRequired
+	if v.may(gateway.PermOwn) {
+		view.RequireTwoStep = v.atMembers("two-step")
+	}
 	people, view.Newest, view.Older = shown(l, people, func(m store.Member) string { return m.ID.String() })
 	for _, m := range people {
 		view.Rows = append(view.Rows, v.memberRow(m))
@@ -72,7 +78,7 @@ func showMembers(v *visit) error {
 // them: owners are for owners.
 func (v *visit) memberRow(m store.Member) page.MemberRow {
 	row := page.MemberRow{
-		ID: m.ID.String(), Name: m.Name, Email: m.Email, Role: m.Role, You: m.ID == v.person().ID, JoinedAt: m.JoinedAt, SeenAt: m.SeenAt,
+		ID: m.ID.String(), Name: m.Name, Email: m.Email, Role: m.Role, You: m.ID == v.person().ID, JoinedAt: m.JoinedAt, SeenAt: m.SeenAt, TwoStep: m.TwoStep,
 	}
 	if v.may(gateway.PermMembers) && (m.Role != gateway.RoleOwner || v.may(gateway.PermOwn)) {
 		row.SetRole = v.atMembers(row.ID, "role")

@@ -103,6 +103,8 @@ func addEntranceRoutes(r router) {
 	r.open(post, "/invite/:token", join)
 	r.open(get, "/login", showLogIn)
 	r.open(post, "/login", logIn)
+	r.open(get, codePath, showLogInCode)
+	r.open(post, codePath, logInWithCode)
 	r.open(post, "/logout", logOut)
 	r.open(get, "/forgot", showForgot)
 	r.open(post, "/forgot", forgot)
@@ -247,6 +249,8 @@ func addPersonRoutes(r router) {
 	r.personal(post, "/me/security/sessions/:session/end", endSession)
 	r.personal(get, "/me/security/others", askEndOthers)
 	r.personal(post, "/me/security/others", endOthers)
+	addTwoStepRoutes(r)
+	addEmailRoutes(r)
 	r.personal(get, "/me/appearance", showAppearance)
 	r.personal(post, "/me/appearance", changeAppearance)
 }

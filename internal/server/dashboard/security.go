@@ -59,7 +59,7 @@ func changePassword(v *visit) error {
 	wait, locked := v.lockedFor(err)
 	switch {
 	case err == nil:
-		return v.goOnWith(token)
+		return v.goOnWith(token, securityPath, "Your password is changed. Every other session was ended.")
 	case locked:
 		f.wrong(fieldCurrent, "Too many tries. You can try again in "+wait+".")
 		return v.securityPage(http.StatusTooManyRequests, f.errors)
@@ -72,8 +72,8 @@ func changePassword(v *visit) error {
 	}
 }
 
-// goOnWith gives the browser the session that a new password began.
-func (v *visit) goOnWith(token string) error {
+// goOnWith gives the browser the session that a new password or address began.
+func (v *visit) goOnWith(token, to, message string) error {
 	if err := v.d.setSession(v.Response(), v.Request(), token, keptFor(v.session.Keep)); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (v *visit) goOnWith(token string) error {
 		return err
 	}
 	v.session, v.token = session, token
-	return v.done(securityPath, "Your password is changed. Every other session was ended.")
+	return v.done(to, message)
 }
 
 func endSession(v *visit) error {

@@ -63,7 +63,10 @@ func (s *Service) RequestEmail(ctx context.Context, of Session, email, password,
 				return err
 			}
 		}
-		return s.addMail(ctx, tx, emailAskedMail(s.baseURL, of.Email, email))
+		if err := s.addMail(ctx, tx, emailAskedMail(s.baseURL, of.Email, email)); err != nil {
+			return err
+		}
+		return s.auditPerson(ctx, tx, of.Person.ID, "login.ask_email", email)
 	})
 	if full, ok := errors.AsType[*store.TryLimitError](err); ok {
 		return &TooSoonError{Until: full.Until}
@@ -96,7 +99,7 @@ func (s *Service) ChangeEmail(ctx context.Context, of Session, link string, d De
 				return err
 			}
 		}
-		if err := s.auditEverywhere(ctx, tx, of.Person.ID, actorOf(of.Person.ID), "member.email", changed.From+" to "+changed.To); err != nil {
+		if err := s.auditPerson(ctx, tx, of.Person.ID, "login.email", changed.From+" to "+changed.To); err != nil {
 			return err
 		}
 		token, err = s.addSession(ctx, tx, Proven{User: of.Person.ID, passwordHash: changed.PasswordHash, coded: true}, d)

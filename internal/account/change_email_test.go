@@ -74,7 +74,7 @@ func TestChangeEmail(t *testing.T) {
 			t.Errorf("%s is told %q", to, body)
 		}
 	}
-	if got := b.text(t, `SELECT detail FROM audit_log WHERE action = 'member.email'`); got != "ada@example.com to new@example.org" {
+	if got := b.text(t, `SELECT detail FROM audit_log WHERE action = 'login.email'`); got != "ada@example.com to new@example.org" {
 		t.Errorf("audited is %q", got)
 	}
 }

@@ -60,5 +60,6 @@ func (s *Service) HashingIsFull() bool { return len(s.hasher.places) == cap(s.ha
 func (s *Service) TellRefusalsLater(ctx context.Context, in time.Duration) error {
 	return s.tellRefusals(ctx, s.clock.Now().Add(in))
 }
+
 // StepOf is stepOf, for tests.
 func StepOf(key, code string, now time.Time) (int64, bool, error) { return stepOf(key, code, now) }

@@ -73,7 +73,7 @@ func (s *Service) TurnTwoStepOn(ctx context.Context, of Session, code string) ([
 		if err := s.addMail(ctx, tx, twoStepOnMail(s.baseURL, of.Email)); err != nil {
 			return err
 		}
-		return s.auditEverywhere(ctx, tx, of.Person.ID, actorOf(of.Person.ID), "member.two_step_on", of.Email)
+		return s.auditPerson(ctx, tx, of.Person.ID, "login.two_step_on", of.Email)
 	})
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *Service) NewRecoveryCodes(ctx context.Context, of Session, password, ad
 		if err := s.addMail(ctx, tx, newCodesMail(s.baseURL, of.Email)); err != nil {
 			return err
 		}
-		return s.auditEverywhere(ctx, tx, of.Person.ID, actorOf(of.Person.ID), "member.recovery_codes", of.Email)
+		return s.auditPerson(ctx, tx, of.Person.ID, "login.recovery_codes", of.Email)
 	})
 	if err != nil {
 		return nil, err
@@ -153,23 +153,8 @@ func (s *Service) turnTwoStepOff(ctx context.Context, user gateway.UserID, email
 		if err := s.addMail(ctx, tx, twoStepOffMail(s.baseURL, email)); err != nil {
 			return err
 		}
-		return s.auditEverywhere(ctx, tx, user, by, "member.two_step_off", email)
+		return tx.AuditPerson(ctx, user, by, "login.two_step_off", s.line(email))
 	})
-}
-
-// auditEverywhere notes what concerns a person in every account that they are a
-// member of.
-func (s *Service) auditEverywhere(ctx context.Context, tx store.Tx, user gateway.UserID, by gateway.Actor, action, detail string) error {
-	accounts, err := tx.AccountsOf(ctx, user)
-	if err != nil {
-		return err
-	}
-	for _, account := range accounts {
-		if err := s.audit(ctx, tx, account, by, action, user.String(), detail); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // RequireTwoStep says whether an account is for members who have turned two-step

@@ -119,7 +119,7 @@ func TestTwoStepLogIn(t *testing.T) {
 	if _, body := b.mailTo(t, "ada@example.com"); !strings.Contains(body, "a code is asked for") || strings.Contains(body, by.key) || strings.Contains(body, codes[0]) {
 		t.Errorf("the mail says %q", body)
 	}
-	if got := b.text(t, `SELECT action || ' ' || detail FROM audit_log WHERE action LIKE 'member.%'`); got != "member.two_step_on ada@example.com" {
+	if got := b.text(t, `SELECT action || ' ' || detail FROM audit_log WHERE action ~ '^login[.](two_step|recovery)' AND account_id IS NOT NULL`); got != "login.two_step_on ada@example.com" {
 		t.Errorf("audited is %q", got)
 	}
 	half := b.half(t, "ada@example.com", account.Device{Keep: true, Address: here})
@@ -308,7 +308,7 @@ func TestTurningTwoStepOff(t *testing.T) {
 	if _, body := b.mailTo(t, "ada@example.com"); !strings.Contains(body, "password alone lets you in") {
 		t.Errorf("the mail says %q", body)
 	}
-	if got := b.text(t, `SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log WHERE action LIKE 'member.%'`); got != "member.two_step_on member.recovery_codes member.two_step_off" {
+	if got := b.text(t, `SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log WHERE action ~ '^login[.](two_step|recovery)' AND account_id IS NOT NULL`); got != "login.two_step_on login.recovery_codes login.two_step_off" {
 		t.Errorf("audited is %s", got)
 	}
 }
@@ -330,7 +330,7 @@ func TestEndTwoStep(t *testing.T) {
 		t.Errorf("no address: %v", err)
 	}
 	b.start(t, of.Person.ID, account.Device{}, "")
-	if got := b.text(t, `SELECT actor FROM audit_log WHERE action = 'member.two_step_off'`); got != string(gateway.ActorRowlock) {
+	if got := b.text(t, `SELECT actor FROM audit_log WHERE action = 'login.two_step_off'`); got != string(gateway.ActorRowlock) {
 		t.Errorf("it was done by %s", got)
 	}
 }

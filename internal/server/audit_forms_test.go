@@ -20,6 +20,7 @@ import (
 // and why.
 var quiet = map[string]string{
 	"/me/appearance":             "how pages look is kept by the browser",
+	"/me/two-step/new":           "a key counts when its first code was shown, which is noted",
 	"/sources/:id/rule/try":      "it changes nothing",
 	"/endpoints/new/filter":      "it changes nothing",
 	"/endpoints/:id/edit/filter": "it changes nothing",
@@ -35,6 +36,10 @@ var typed = map[string]url.Values{
 	"/accounts/new":                      {"name": {"Third"}},
 	"/me/profile":                        {"name": {"Ada"}},
 	"/me/security":                       {"current": {passphrase}, "password": {passphrase}},
+	"/me/two-step/codes":                 {"password": {passphrase}},
+	"/me/two-step/off":                   {"password": {passphrase}},
+	"/me/email":                          {"email": {"another@example.org"}, "password": {passphrase}},
+	"/settings/members/two-step":         {"required": {"1"}},
 	"/settings":                          {"name": {"Acme and more"}},
 	"/settings/alerts/channel":           {"url": {"http://127.0.0.1:1/another"}},
 	"/settings/keys/new":                 {"name": {"x"}},
@@ -162,12 +167,32 @@ func TestEveryFormIsAudited(t *testing.T) {
 	heir, member := owner.newMember(), owner.newMember()
 	f.send(owner, sentForm{action: owner.home + "/settings/members/" + heir.person().String() + "/owner"})
 	f.send(member, sentForm{action: owner.home + "/settings/members/leave"})
+	f.twoSteps(b, b.signedUp(t, "Careful"))
 	for _, r := range b.server.Access() {
 		if route := strings.TrimPrefix(r.Path, "/a/:account"); r.Method == http.MethodPost && r.For != access.Keys && !f.told[route] && quiet[route] == "" {
 			t.Errorf("%s was not seen to do anything:%s", route, f.missed[route])
 		}
 	}
 	f.wantAreas()
+}
+
+// twoSteps sends the forms about a person's second step and address, of which each
+// needs what the one before gave.
+func (a *audited) twoSteps(b *bundle, w *browser) {
+	a.t.Helper()
+	form := func(action string, values url.Values) sentForm {
+		return sentForm{page: "/me/profile", action: action, values: values}
+	}
+	_, key := w.beginTwoStep()
+	a.send(w, form("/me/two-step", url.Values{"code": {w.code(a.t, key, 0)}}), form(w.home+"/settings/members/two-step", nil))
+	other := b.newBrowser(a.t)
+	asked := other.logInHalf(w.email)
+	values := fieldsOf(asked.Find("form[action='/login/code']"))
+	values.Set("code", w.code(a.t, key, 1))
+	a.send(other, sentForm{page: "/login", action: "/login/code", values: values})
+	w.post(w.home+"/settings/members/two-step", url.Values{"required": {""}})
+	a.send(w, form("/me/two-step/codes", nil), form("/me/two-step/off", nil))
+	a.send(w, form(w.askEmail("careful@example.org"), nil))
 }
 
 // audited sends forms and looks what the audit log tells of them.

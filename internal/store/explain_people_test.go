@@ -290,9 +290,6 @@ func (x *explained) twoStep() []call {
 		}),
 		missing("half log-in", func(ctx context.Context) error { _, err := x.HalfLogin(ctx, [32]byte{}); return err }),
 		done("prune half log-ins", func(ctx context.Context, _ store.Tx) error { return x.PruneHalfLogins(ctx) }),
-		inTx("a person's accounts", func(ctx context.Context, tx store.Tx) ([]gateway.AccountID, error) {
-			return tx.AccountsOf(ctx, stranger)
-		}),
 	}
 }
 

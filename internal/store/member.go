@@ -136,17 +136,3 @@ func (s *Store) MemberByID(ctx context.Context, account gateway.AccountID, user 
 	m, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Member])
 	return m, wrap("read member", err)
 }
-
-// AccountsOf lists the ids of the accounts that a person is a member of.
-func (t Tx) AccountsOf(ctx context.Context, user gateway.UserID) ([]gateway.AccountID, error) {
-	rows, err := t.tx.Query(ctx, `
-		SELECT account_id
-		FROM members
-		WHERE user_id = $1
-		ORDER BY account_id`, user)
-	if err != nil {
-		return nil, wrap("list a person's accounts", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[gateway.AccountID])
-	return ids, wrap("list a person's accounts", err)
-}

@@ -75,24 +75,33 @@ func (s *Service) EnterWithCode(ctx context.Context, token, code string, d Devic
 		if in.Token, err = s.addSession(ctx, tx, Proven{User: half.User, passwordHash: hash, coded: true}, d); err != nil {
 			return err
 		}
-		return s.auditPerson(ctx, tx, half.User, "login.start", "with a code")
+		return s.auditPerson(ctx, tx, half.User, "login.start", in.how())
 	})
+	if errors.Is(err, ErrWrongCode) || errors.Is(err, ErrUsedCode) {
+		if noted := s.refuseCode(ctx, half.User, err); noted != nil {
+			return Entered{}, noted
+		}
+	}
 	if err != nil {
-		return Entered{}, errors.Join(err, s.refuseCode(ctx, half.User, err))
+		return Entered{}, err
 	}
 	return in, s.forgiveLogin(ctx, subject, client)
 }
 
-// refuseCode notes in every account of a person that their code was not known, or
-// was used before. What bounds these entries is how many codes are compared at all:
-// codeTries in codeWindow.
-func (s *Service) refuseCode(ctx context.Context, user gateway.UserID, why error) error {
-	if !errors.Is(why, ErrWrongCode) && !errors.Is(why, ErrUsedCode) {
-		return nil
+// how says by which code somebody came in.
+func (e Entered) how() string {
+	if e.CodesLeft != nil {
+		return "with a recovery code"
 	}
+	return "with a code"
+}
+
+// refuseCode notes in every account of a person that a code was not taken. What
+// bounds these entries is how many tries there are.
+func (s *Service) refuseCode(ctx context.Context, user gateway.UserID, why error) error {
+	line := s.line(why.Error())
+	line.Refused = true
 	return s.store.InTx(ctx, func(tx store.Tx) error {
-		line := s.line(why.Error())
-		line.Refused = true
 		return tx.AuditPerson(ctx, user, actorOf(user), ActionLoginRefused, line)
 	})
 }

@@ -59,12 +59,7 @@ func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldTok
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		// The person's row goes first, as where a password is changed, so that
 		// none waits for another in a circle.
-		if started, err = s.start(ctx, tx, who, d); err != nil {
-			return err
-		}
-		if !started.CodeNeeded {
-			err = s.auditPerson(ctx, tx, who.User, "login.start", "")
-		}
+		started, err = s.start(ctx, tx, who, d)
 		if err != nil || oldToken == "" {
 			return err
 		}
@@ -80,12 +75,18 @@ func (s *Service) StartSession(ctx context.Context, who Proven, d Device, oldTok
 // log-in. Which of the two it is the statements decide that make them.
 func (s *Service) start(ctx context.Context, tx store.Tx, who Proven, d Device) (Started, error) {
 	token, err := s.addSession(ctx, tx, who, d)
-	if !errors.Is(err, ErrWrongCredentials) {
-		return Started{Token: token}, err
+	switch {
+	case err == nil:
+		return Started{Token: token}, s.auditPerson(ctx, tx, who.User, "login.start", "")
+	case !errors.Is(err, ErrWrongCredentials):
+		return Started{}, err
 	}
 	token = secret.NewToken("")
 	n := store.NewHalfLogin{Hash: tokenHash(token), User: who.User, PasswordHash: who.passwordHash, Keep: d.Keep, Lives: halfLives}
-	return Started{Token: token, CodeNeeded: true}, check(tx.CreateHalfLogin(ctx, n))(ErrWrongCredentials)
+	if err := check(tx.CreateHalfLogin(ctx, n))(ErrWrongCredentials); err != nil {
+		return Started{}, err
+	}
+	return Started{Token: token, CodeNeeded: true}, s.auditPerson(ctx, tx, who.User, "login.half", "")
 }
 
 func (s *Service) addSession(ctx context.Context, tx store.Tx, who Proven, d Device) (string, error) {

@@ -126,6 +126,9 @@ func TestTwoStepLogIn(t *testing.T) {
 	if _, err := b.enter(t, half, code); !errors.Is(err, account.ErrUsedCode) {
 		t.Errorf("with the code that has turned it on: %v", err)
 	}
+	if n := b.text(t, `SELECT count(*)::text FROM audit_log WHERE action = 'login.half' AND account_id IS NOT NULL`); n != "1" {
+		t.Errorf("a right password without a code is in the audit log %s times", n)
+	}
 	in, err := b.enter(t, half, by.code(t, b, 1))
 	if err != nil || !in.Keep || in.CodesLeft != nil {
 		t.Fatalf("%+v, %v", in, err)
@@ -166,6 +169,9 @@ func TestACodeLetsInOnce(t *testing.T) {
 	in, err := b.enter(t, b.half(t, "ada@example.com", account.Device{}), codes[4])
 	if err != nil || *in.CodesLeft != account.RecoveryCodes-2 {
 		t.Errorf("%+v, %v", in, err)
+	}
+	if n := b.text(t, `SELECT count(*)::text FROM audit_log WHERE action = 'login.start' AND detail = 'with a recovery code' AND account_id IS NOT NULL`); n != "2" {
+		t.Errorf("%s log-ins with a recovery code are in the audit log, want 2", n)
 	}
 	if _, body := b.mailTo(t, "ada@example.com"); !strings.Contains(body, "You have 8 left") {
 		t.Errorf("the mail says %q", body)

@@ -107,6 +107,7 @@ var deeds = map[string]string{
 
 	"login.refuse":         "could not log in",
 	"login.start":          "logged in",
+	"login.half":           "gave the right password, and was asked for a code",
 	"login.end":            "logged out",
 	"login.end_other":      "ended another session of theirs",
 	"login.end_others":     "ended their other sessions",

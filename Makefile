@@ -82,8 +82,8 @@ test: ## every test, with the race detector, on a throw-away PostgreSQL
 	$(WITHPG) go test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: race
-race: ## the tests three times over in changing order, to find what is rare
-	$(WITHPG) go test -race -count=3 -shuffle=on -timeout 60m ./...
+race: ## the tests three times over in changing order, and the race detector in the program too, to find what is rare
+	ROWLOCK_TEST_RACE_PROGRAM=1 $(WITHPG) go test -race -count=3 -shuffle=on -timeout 90m ./...
 
 .PHONY: fuzz-kinds
 fuzz-kinds: ## the verifier and the event reader of each kind of source (KINDS) for KINDTIME (60s)

@@ -2,6 +2,5 @@
 
 package e2e
 
-// raceEnabled tells to build the program under test as the tests are built, so
-// that its data races are found as well.
+// raceEnabled tells that the tests are built with the race detector.
 const raceEnabled = true

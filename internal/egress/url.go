@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // Why a URL is refused, as a stable code for programs.
@@ -39,6 +42,18 @@ type URLError struct {
 
 // Error returns the sentence.
 func (e *URLError) Error() string { return e.Detail }
+
+// Invalid is what CheckURL found of an input's field, as a gateway.InvalidError;
+// nil where it found nothing.
+func Invalid(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*URLError](err); ok {
+		return &gateway.InvalidError{Field: field, Code: refused.Code, Detail: refused.Detail}
+	}
+	return gateway.Invalid(field, "%s", err)
+}
 
 // CheckURL tells whether requests may be sent to a URL, as far as that can be
 // known before its name is resolved. The error is a *URLError.

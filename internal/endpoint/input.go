@@ -137,7 +137,7 @@ func (in Input) applyURL(e *gateway.Endpoint, checkURL func(string) error) error
 	if in.URL != nil && e.Kind == gateway.EndpointListen {
 		return gateway.Invalid("url", "an endpoint of the kind listen has none: rowlock listen gets what it is sent")
 	}
-	return set(&e.URL, in.URL, func(raw string) error { return urlError(checkURL(raw)) })
+	return set(&e.URL, in.URL, func(raw string) error { return egress.Invalid("url", checkURL(raw)) })
 }
 
 func checkKind(kind gateway.EndpointKind) error {
@@ -145,17 +145,6 @@ func checkKind(kind gateway.EndpointKind) error {
 		return gateway.Invalid("kind", "want %s or %s", gateway.EndpointHTTP, gateway.EndpointListen)
 	}
 	return nil
-}
-
-func urlError(err error) error {
-	var refused *egress.URLError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused):
-		return &gateway.InvalidError{Field: "url", Code: refused.Code, Detail: refused.Detail}
-	}
-	return gateway.Invalid("url", "%s", err)
 }
 
 func (in Input) applyUID(e *gateway.Endpoint) error {

@@ -59,11 +59,8 @@ func (s *Service) channelHost(address string) (string, error) {
 	if address == "" {
 		return "", nil
 	}
-	if err := s.egress.CheckURL(address); err != nil {
-		if refused, ok := errors.AsType[*egress.URLError](err); ok {
-			return "", &gateway.InvalidError{Field: "url", Code: refused.Code, Detail: refused.Detail}
-		}
-		return "", gateway.Invalid("url", "%s", err)
+	if err := egress.Invalid("url", s.egress.CheckURL(address)); err != nil {
+		return "", err
 	}
 	u, err := url.Parse(address)
 	if err != nil {

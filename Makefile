@@ -13,6 +13,9 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 GOLANGCI_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rowlock/tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+# So is helm, which lints and renders the chart in a test.
+HELM_VERSION := v3.22.0
+HELM := $(TOOLS)/helm-$(HELM_VERSION)
 
 # templ at the version that go.mod has; looked up only where it is used.
 TEMPL = go run github.com/a-h/templ/cmd/templ@$(shell go list -m -f '{{.Version}}' github.com/a-h/templ)
@@ -78,7 +81,8 @@ lint: $(GOLANGCI) ## go vet and golangci-lint
 # Never from the cache: some tests build the program and run it, which go test
 # cannot see.
 .PHONY: test
-test: ## every test, with the race detector, on a throw-away PostgreSQL
+test: export ROWLOCK_TEST_HELM = $(HELM)
+test: $(HELM) ## every test, with the race detector, on a throw-away PostgreSQL
 	$(WITHPG) go test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: race
@@ -133,3 +137,8 @@ $(GOLANGCI):
 	@mkdir -p $(TOOLS)
 	GOBIN=$(TOOLS) CGO_ENABLED=0 go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $(TOOLS)/golangci-lint $@
+
+$(HELM):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) CGO_ENABLED=0 go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
+	mv $(TOOLS)/helm $@

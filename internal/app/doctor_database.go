@@ -50,7 +50,9 @@ func (d *doctor) database(ctx context.Context, c config.Config, url string) {
 		return
 	}
 	d.version(store.ServerVersion(ctx, pool))
-	d.pooler(ctx, pool)
+	if !d.pooler(ctx, pool) {
+		return
+	}
 	writable := d.server(ctx, pool)
 	d.compression(ctx, pool)
 	migrated := writable && d.migrations(ctx, c, url)
@@ -69,9 +71,9 @@ func (d *doctor) version(number int, err error) {
 	d.tell("version", fmt.Sprintf("PostgreSQL %d.%d", number/10000, number%10000), err)
 }
 
-// pooler looks at what stands in between. Sessions that are lent by the
-// transaction lose what the product keeps in them.
-func (d *doctor) pooler(ctx context.Context, pool store.Pool) {
+// pooler looks at what stands in between. It returns whether a session lasts: where
+// one is lent by the transaction, nothing else can be looked at.
+func (d *doctor) pooler(ctx context.Context, pool store.Pool) (lasts bool) {
 	const what = "session"
 	found, err := store.LookForPooler(ctx, pool)
 	if err == nil && found == store.PoolingTransaction {
@@ -79,18 +81,18 @@ func (d *doctor) pooler(ctx context.Context, pool store.Pool) {
 	}
 	if err != nil {
 		d.tell(what, "", err)
-		return
+		return false
 	}
 	lost, err := store.LostSettings(ctx, pool)
 	if err == nil && len(lost) > 0 {
 		err = fmt.Errorf("%s do not hold although they were asked for: a pooler drops them, and a process that is frozen would keep its locks. %s", strings.Join(lost, ", "), connectDirectly)
 	}
-	switch {
-	case err == nil && found == store.PoolingSession:
+	if err == nil && found == store.PoolingSession {
 		d.warn(what, "a pooler stands in between, in session mode: it helps nothing, and its limits count. "+connectDirectly)
-	default:
-		d.tell(what, "no pooler in between; the session's settings hold", err)
+		return true
 	}
+	d.tell(what, "no pooler in between; the session's settings hold", err)
+	return true
 }
 
 // server looks at the settings of the server as they hold for the product. It

@@ -117,7 +117,8 @@ func LookForPooler(ctx context.Context, pool Pool) (Pooling, error) {
 			return found, wrap("look for a pooler", err)
 		}
 		defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it has nothing to lose
-		if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&processes[i]); err != nil {
+		// A statement that is prepared might meet its own kind, of another session.
+		if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&processes[i]); err != nil {
 			return found, wrap("look for a pooler", err)
 		}
 		if processes[i] != conn.PgConn().PID() {

@@ -184,7 +184,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, text, 0o644) //nolint:gosec // as in the image
+	return os.WriteFile(to, text, 0o644)
 }
 
 // trust adds an authority to those of the image, of which there are many.
@@ -198,7 +198,7 @@ func trust(t *testing.T, file string, certificate []byte) {
 		t.Errorf("the image trusts %d authorities", n)
 	}
 	text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})...)
-	if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // as in the image
+	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -220,7 +220,7 @@ func (i image) wantWritable(t *testing.T, root string, want ...string) {
 		if os.Getuid() != 0 { // everything is ours: what is given away is the data directory
 			owner = 0
 			if slices.ContainsFunc(i.copies, func(c copied) bool { return c.given && filepath.Join(root, c.to) == path }) {
-				owner = uint32(i.uid) //nolint:gosec // an id has 32 bits
+				owner = uint32(i.uid)
 			}
 		}
 		if mode := info.Mode().Perm(); mode&0o002 != 0 || int(owner) == i.uid && mode&0o200 != 0 {
@@ -243,7 +243,7 @@ func (i image) command(t *testing.T, root string, environ []string, args ...stri
 	attributes := childAttributes()
 	attributes.Chroot = root
 	if os.Getuid() == 0 {
-		attributes.Credential = &syscall.Credential{Uid: uint32(i.uid), Gid: uint32(i.gid)} //nolint:gosec // ids have 32 bits
+		attributes.Credential = &syscall.Credential{Uid: uint32(i.uid), Gid: uint32(i.gid)}
 	} else {
 		attributes.Cloneflags = syscall.CLONE_NEWUSER
 		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: i.uid, HostID: os.Getuid(), Size: 1}}

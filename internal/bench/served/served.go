@@ -27,8 +27,8 @@ const (
 
 // Server is the server that is measured.
 type Server struct {
-	// URL is its address.
-	URL string
+	// URL is its address, Metrics that of its numbers.
+	URL, Metrics string
 
 	cmd    *exec.Cmd
 	dir    string
@@ -59,13 +59,18 @@ func (p *Server) start(ctx context.Context, database string, settings []string) 
 	if err != nil {
 		return err
 	}
+	metrics, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	p.Metrics = "http://" + metrics + "/metrics"
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
 	p.URL = "http://" + address
 	// Stop ends it, in order: the context would kill it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.binary, "serve")
 	p.env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+database, "ROWLOCK_LISTEN="+address, "ROWLOCK_BASE_URL="+p.URL,
-		"ROWLOCK_METRICS_LISTEN=127.0.0.1:0", "ROWLOCK_MASTER_KEY="+base64.StdEncoding.EncodeToString(key), "ROWLOCK_LOG_LEVEL=error")
+		"ROWLOCK_METRICS_LISTEN="+metrics, "ROWLOCK_MASTER_KEY="+base64.StdEncoding.EncodeToString(key), "ROWLOCK_LOG_LEVEL=error")
 	p.env = append(p.env, settings...)
 	p.cmd.Env, p.cmd.Stderr = p.env, os.Stderr
 	if err := p.cmd.Start(); err != nil {

@@ -87,11 +87,11 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	v.reconcile = reconcile.New(reconcile.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
 	v.explore = explore.New(explore.Options{Store: s, Clock: c, Retention: o.Config.Retention})
-	var committed func([]gateway.EventID)
+	var reserve func() func([]gateway.EventID)
 	if o.Roles.Worker {
-		committed = v.decide.Offer
+		reserve = v.decide.Reserve
 	}
-	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Committed: committed, BaseURL: string(o.Config.BaseURL), Limits: accept.Limits{
+	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Reserve: reserve, BaseURL: string(o.Config.BaseURL), Limits: accept.Limits{
 		KeyEventsPerSecond:     o.Config.KeyEventsPerSecond,
 		AccountEventsPerSecond: o.Config.AccountEventsPerSecond,
 		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),

@@ -26,7 +26,7 @@ type Service struct {
 	log   *slog.Logger
 	node  string
 	wake  func([]store.LaneRef)
-	local chan []gateway.EventID
+	local offers
 	// filters are those of endpoints, compiled.
 	filters *rule.Filters
 	// rules are those of sources, compiled.
@@ -42,20 +42,15 @@ type Options struct {
 	Log   *slog.Logger
 	// Node names this process in the usage rows.
 	Node string
-	// Wake is told which lanes got work, after the commit: the jobs wake the
-	// other nodes. It must not block. May be nil.
+	// Wake is told which lanes got work, after the commit; their alarms wake the
+	// other nodes. It must not block. Where it is nil, jobs wake the lanes.
 	Wake func([]store.LaneRef)
 }
 
 // New makes a Service.
 func New(o Options) *Service {
-	wake := o.Wake
-	if wake == nil {
-		wake = func([]store.LaneRef) {}
-	}
 	return &Service{
-		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake,
-		local: make(chan []gateway.EventID, localQueue), filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
+		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: o.Wake, filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
 	}
 }
 
@@ -138,14 +133,23 @@ func (s *Service) processTogether(ctx context.Context, which func(context.Contex
 		lanes, err = s.decide(ctx, tx, ids)
 		return err
 	})
-	if err == nil {
+	if err == nil && s.wake != nil {
 		s.wake(lanes)
 	}
 	return err
 }
 
+// rouse has lanes that get work drained: by this node, which is told after the
+// commit, and if that is lost or it has no time by any other, at the lanes' alarms.
+func (s *Service) rouse(ctx context.Context, tx store.Tx, lanes []store.LaneRef) error {
+	if s.wake == nil {
+		return tx.Enqueue(ctx, job.Delivers(lanes)...)
+	}
+	return tx.AlarmLanes(ctx, lanes)
+}
+
 // decide is the transaction: the decide-once guard, the rules and the guard of
-// facts, the fan-out, the jobs, and last the rows that other transactions may wait
+// facts, the fan-out, the alarms, and last the rows that other transactions may wait
 // for.
 func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) ([]store.LaneRef, error) {
 	events, err := tx.TakeUndecided(ctx, ids)
@@ -181,7 +185,7 @@ func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID
 	if err := putOff(ctx, tx, events, ended); err != nil {
 		return nil, err
 	}
-	if err := tx.Enqueue(ctx, job.Delivers(p.lanes)...); err != nil {
+	if err := s.rouse(ctx, tx, p.lanes); err != nil {
 		return nil, err
 	}
 	return p.lanes, tx.AddUsage(ctx, s.node, p.usage, p.types)

@@ -63,4 +63,3 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
-

@@ -362,7 +362,8 @@ func TestReportThatIsNeverTaken(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the other report does not arrive")
 	}
-	s.give(order("att_3", "dlv_3", 1)) // which the local program does not answer
+	s.give(order("att_3", "dlv_3", 1)) // which the local program answers in the end
+	defer func() { l.gate <- 200 }()
 	for holding := range s.asked {
 		if slices.Contains(holding, "att_3") {
 			if !slices.Contains(holding, "att_bad") {

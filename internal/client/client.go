@@ -29,6 +29,8 @@ type Client struct {
 	server *url.URL
 	key    string
 	http   *http.Client
+	// silence is how long an asking of a listener waits for the first of an answer.
+	silence time.Duration
 }
 
 // FromEnviron makes a client from ROWLOCK_SERVER and ROWLOCK_API_KEY as they
@@ -39,7 +41,7 @@ func FromEnviron(environ []string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{server: server, key: key, http: newHTTPClient()}, nil
+	return &Client{server: server, key: key, http: newHTTPClient(), silence: pollSilence}, nil
 }
 
 // Settings are the address of the server and the key that environ names, for what

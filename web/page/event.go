@@ -36,6 +36,8 @@ type Event struct {
 	Duplicates string
 	Decision   *Decision
 	Deliveries []DeliveryLine
+	// Some tells that there are more deliveries than these.
+	Some bool
 	// Unsent are endpoints that asked for its type and did not want it.
 	Unsent []Unsent
 	// Reached says how many endpoints have it.

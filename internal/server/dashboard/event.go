@@ -219,8 +219,8 @@ func reached(e gateway.Event, p store.Progress, listed int) string {
 		return "It has arrived, by failover"
 	case p.Suppressed == p.Total:
 		return "The fact had been told before"
-	case p.Total == eventDeliveries:
-		return "The newest " + component.Number(p.Total)
+	case listed == eventDeliveries:
+		return "The newest " + component.Number(listed)
 	case p.Delivered == p.Total && p.Total == 1:
 		return "The endpoint has it"
 	case p.Delivered == p.Total:

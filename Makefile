@@ -5,6 +5,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
+# Everything is built without C, as what is released is, so that the linter, the
+# tests of the program and the build share what the compiler made. The race
+# detector alone needs it.
+export CGO_ENABLED := 0
+
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
@@ -13,6 +18,9 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 GOLANGCI_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rowlock/tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+# So is helm, which lints and renders the chart in a test.
+HELM_VERSION := v3.22.0
+HELM := $(TOOLS)/helm-$(HELM_VERSION)
 
 # templ at the version that go.mod has; looked up only where it is used.
 TEMPL = go run github.com/a-h/templ/cmd/templ@$(shell go list -m -f '{{.Version}}' github.com/a-h/templ)
@@ -41,7 +49,11 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/rowlock
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rowlock ./cmd/rowlock
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rowlock ./cmd/rowlock
+
+.PHONY: release
+release: ## what is released, into dist: archives, a list of what is in them, and sums
+	deploy/release '$(VERSION)' dist
 
 # Deliveries to this machine are allowed here, so that there is something to
 # deliver to; a plain `rowlock serve` allows nothing private.
@@ -78,12 +90,13 @@ lint: $(GOLANGCI) ## go vet and golangci-lint
 # Never from the cache: some tests build the program and run it, which go test
 # cannot see.
 .PHONY: test
-test: ## every test, with the race detector, on a throw-away PostgreSQL
-	$(WITHPG) go test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
+test: export ROWLOCK_TEST_HELM = $(HELM)
+test: $(HELM) ## every test, with the race detector, on a throw-away PostgreSQL
+	$(WITHPG) env CGO_ENABLED=1 go test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: race
 race: ## the tests three times over in changing order, and the race detector in the program too, to find what is rare
-	ROWLOCK_TEST_RACE_PROGRAM=1 $(WITHPG) go test -race -count=3 -shuffle=on -timeout 90m ./...
+	ROWLOCK_TEST_RACE_PROGRAM=1 $(WITHPG) env CGO_ENABLED=1 go test -race -count=3 -shuffle=on -timeout 90m ./...
 
 .PHONY: fuzz-kinds
 fuzz-kinds: ## the verifier and the event reader of each kind of source (KINDS) for KINDTIME (60s)
@@ -131,5 +144,10 @@ ci: ## everything that must pass, as on a bare machine
 
 $(GOLANGCI):
 	@mkdir -p $(TOOLS)
-	GOBIN=$(TOOLS) CGO_ENABLED=0 go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $(TOOLS)/golangci-lint $@
+
+$(HELM):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(TOOLS) go install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
+	mv $(TOOLS)/helm $@

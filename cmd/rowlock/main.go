@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // for TZ where the machine has no time zones, as in the image
 )
 
 func main() {

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // advised is an error that knows what to do about itself.
@@ -29,14 +32,32 @@ func (e *advised) Hint() string { return e.hint }
 func Advise(err error) error {
 	var connect *pgconn.ConnectError
 	switch {
+	case errors.As(err, &connect) && poolerRefuses(connect):
+		return &advised{unreachable(connect), "That is PgBouncer, which refuses what Rowlock asks of its sessions. " + connectDirectly}
 	case errors.As(err, &connect):
-		return &advised{unreachable(connect), "Is PostgreSQL running there, and does ROWLOCK_DATABASE_URL have its address, user and password? `rowlock doctor` looks at everything."}
+		return &advised{unreachable(connect), askConnection + " `rowlock doctor` looks at everything."}
 	case errors.Is(err, syscall.EADDRINUSE):
 		return &advised{err, "Another program, or another rowlock, listens there: stop it, or choose another address with ROWLOCK_LISTEN, ROWLOCK_METRICS_LISTEN or --listen."}
 	default:
 		return err
 	}
 }
+
+// askConnection is what to ask oneself about a database that does not answer.
+const askConnection = "Is PostgreSQL running there, and does ROWLOCK_DATABASE_URL have its address, user and password?"
+
+// connectDirectly is what to do about a pooler.
+var connectDirectly = fmt.Sprintf("Name PostgreSQL itself in ROWLOCK_DATABASE_URL: a node has a pool of its own and keeps %d connections at the most.", store.NodeConnections)
+
+// poolerRefuses tells whether a connection ended because a pooler knows no
+// session settings of the product's.
+func poolerRefuses(err *pgconn.ConnectError) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == pgerrProtocol && strings.Contains(refused.Message, "startup parameter")
+}
+
+// pgerrProtocol is PostgreSQL's code for a protocol that was violated.
+const pgerrProtocol = "08P01"
 
 // unreachable says which database does not answer, and why. The driver's own
 // text repeats both for every address of the host.

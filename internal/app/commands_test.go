@@ -3,10 +3,7 @@ package app_test
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,103 +103,6 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	}
 	if after := status(); strings.Contains(after, "pending  0") || !strings.Contains(after, "applied  river 1") {
 		t.Errorf("after:\n%s", after)
-	}
-}
-
-func TestDoctor(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		url      string
-		settings []string
-		want     string
-		fault    bool
-	}{
-		"healthy":                {url: pgtest.URL(t), want: "ok     migrations"},
-		"no keyset yet":          {url: pgtest.URL(t), want: "note   keyset         nothing there yet"},
-		"not migrated":           {url: pgtest.Empty(t), settings: []string{"ROWLOCK_AUTO_MIGRATE=false"}, want: "FAULT  migrations", fault: true},
-		"serve will migrate":     {url: pgtest.Empty(t), want: "note   migrations     some are missing: serve applies them"},
-		"unreachable":            {url: "postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2", want: "FAULT  connection     connect to the database none at 127.0.0.1:1 as nobody: connection refused\n", fault: true},
-		"unreachable, by a name": {url: "postgres://nobody:hunter2@localhost:1/none?connect_timeout=2", want: "FAULT  connection     connect to the database none at localhost:1 as nobody: ", fault: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var out bytes.Buffer
-			err := app.Doctor(t.Context(), settings(t, c.url, c.settings...), &out)
-			if (err != nil) != c.fault || !strings.Contains(out.String(), c.want) {
-				t.Errorf("%v, want %q in:\n%s", err, c.want, out.String())
-			}
-			if strings.Contains(out.String(), masterKey) || strings.Contains(out.String(), "hunter2") {
-				t.Error("a secret is printed")
-			}
-		})
-	}
-}
-
-func TestDoctorOpensTheKeyset(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Empty(t)
-	if _, err := app.CreateAccount(t.Context(), settings(t, url), quiet, app.NewAccount{Name: "A", Email: "a@example.com"}); err != nil {
-		t.Fatal(err)
-	}
-	other := "ROWLOCK_MASTER_KEY=" + strings.Replace(masterKey, "AAEC", "BBEC", 1)
-	for name, c := range map[string]struct {
-		settings []string
-		want     string
-		fault    bool
-	}{
-		"the key":           {nil, "ok     keyset", false},
-		"another key":       {[]string{other}, "FAULT  keyset", true},
-		"as a previous key": {[]string{other, "ROWLOCK_MASTER_KEY_PREVIOUS=" + masterKey}, "ok     keyset", false},
-	} {
-		var out bytes.Buffer
-		err := app.Doctor(t.Context(), settings(t, url, c.settings...), &out)
-		if (err != nil) != c.fault || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: %v, want %q in:\n%s", name, err, c.want, out.String())
-		}
-		if c.fault && !strings.Contains(out.String(), "set ROWLOCK_MASTER_KEY to the key") {
-			t.Errorf("%s: it does not say what to do:\n%s", name, out.String())
-		}
-	}
-}
-
-// What doctor looks at it leaves as it is: on a fresh machine it makes neither
-// a database nor a key.
-func TestDoctorMakesNothing(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	c, err := config.Load([]string{"ROWLOCK_DATA_DIR=" + dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := app.Doctor(t.Context(), c, &out); err != nil || strings.Count(out.String(), "nothing there yet: serve makes it") != 2 {
-		t.Errorf("%v:\n%s", err, out.String())
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the data directory was made: %v", err)
-	}
-}
-
-// A cluster whose key is gone gets no new key, which would open nothing.
-func TestDoctorMissesTheKeyOfACluster(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "postgres"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load([]string{"ROWLOCK_DATA_DIR=" + dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := app.Doctor(t.Context(), c, &out); err == nil || !strings.Contains(out.String(), "FAULT  master key") || !strings.Contains(out.String(), "restore it from a backup") {
-		t.Errorf("%v:\n%s", err, out.String())
-	}
-	if _, err := os.Stat(filepath.Join(dir, "master.key")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a key was made: %v", err)
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/clock"
@@ -48,25 +49,31 @@ type doctor struct {
 }
 
 // Doctor checks what a process needs and prints one line a check: what was
-// looked at and, for a fault, what to do. It returns an error when there was
-// a fault.
+// looked at and, where something is wrong, what to do. It changes nothing. It
+// returns an error when there was a fault; a note is none.
 func Doctor(ctx context.Context, c config.Config, w io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	d := &doctor{w: w}
+	d.address(c)
+	d.proxies(c)
+	d.mail(ctx, c)
 	begun := d.masterKey(c)
 	d.disk(c)
-	d.egress(ctx)
 	if !begun {
+		d.egress(ctx, c, "")
 		d.warn("database", "nothing there yet: serve makes it")
 		return d.result()
 	}
 	db, err := openDatabase(ctx, c, slog.New(slog.DiscardHandler))
 	d.tell("database", describe(c), err)
-	if err == nil {
-		defer func() { err = errors.Join(err, db.close(ctx)) }()
-		d.database(ctx, c, db.url)
+	if err != nil {
+		d.egress(ctx, c, "")
+		return d.result()
 	}
+	defer func() { err = errors.Join(err, db.close(ctx)) }()
+	d.egress(ctx, c, db.url)
+	d.database(ctx, c, db.url)
 	return d.result()
 }
 
@@ -115,12 +122,30 @@ func describe(c config.Config) string {
 	return c.DatabaseURL.String()
 }
 
+// tell prints what was found, or the fault and what to do about it.
 func (d *doctor) tell(what, found string, err error) {
 	mark := "ok   "
 	if err != nil {
-		mark, found, d.fault = "FAULT", Advise(err).Error(), true
+		mark, found, d.fault = "FAULT", remedied(err), true
 	}
 	_, _ = fmt.Fprintf(d.w, "%s  %-14s %s\n", mark, what, found)
+}
+
+// remedied is an error with its hint, on one line.
+func remedied(err error) string {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) && !poolerRefuses(connect) {
+		return unreachable(connect).Error() + ". " + askConnection
+	}
+	err = Advise(err)
+	text := err.Error()
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok && h.Hint() != "" {
+		text += ". " + h.Hint()
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func (d *doctor) warn(what, found string) {
@@ -145,35 +170,6 @@ func (d *doctor) disk(c config.Config) {
 		err = fmt.Errorf("%d MiB free under %s: make room", free>>20, dir)
 	}
 	d.tell("disk", fmt.Sprintf("%d GiB free under %s", free>>30, dir), err)
-}
-
-// egress resolves a name that always exists. A closed network is no fault:
-// endpoints may all be inside it.
-func (d *doctor) egress(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
-	defer cancel()
-	if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", "example.com"); err != nil {
-		d.warn("egress", "public names do not resolve here: deliveries to public addresses will fail")
-		return
-	}
-	d.tell("egress", "public names resolve", nil)
-}
-
-func (d *doctor) database(ctx context.Context, c config.Config, url string) {
-	pool, err := store.Connect(ctx, url, 1)
-	if err == nil {
-		defer pool.Close()
-		err = pool.Ping(ctx)
-	}
-	d.tell("connection", "the database answers", err)
-	if err != nil {
-		return
-	}
-	d.version(store.ServerVersion(ctx, pool))
-	if d.migrations(ctx, c, url) {
-		d.keyset(ctx, c, pool)
-	}
-	d.clock(ctx, pool)
 }
 
 // migrations returns whether all are applied. Those that the next start applies
@@ -231,13 +227,6 @@ func age(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d days", d/day)
 	}
-}
-
-func (d *doctor) version(number int, err error) {
-	if err == nil && number < minPostgres {
-		err = fmt.Errorf("PostgreSQL %d is too old: 15 or newer is needed", number/10000)
-	}
-	d.tell("version", fmt.Sprintf("PostgreSQL %d.%d", number/10000, number%10000), err)
 }
 
 // clock compares the node's clock with the database's.

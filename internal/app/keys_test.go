@@ -22,9 +22,8 @@ func TestRotateKeys(t *testing.T) {
 	}
 	doctor := func(want string, more ...string) {
 		t.Helper()
-		var out bytes.Buffer
-		if err := app.Doctor(t.Context(), settings(t, url, more...), &out); err != nil || !strings.Contains(out.String(), want) {
-			t.Errorf("%v, want %q in:\n%s", err, want, out.String())
+		if text, faults := examine(t, settings(t, url, more...)); len(faults) > 0 || !strings.Contains(text, want) {
+			t.Errorf("want %q in:\n%s", want, text)
 		}
 	}
 	rotate := func(want string, more ...string) {

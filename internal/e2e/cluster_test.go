@@ -34,6 +34,8 @@ type cluster struct {
 	user     pgchild.User
 	install  pgchild.Install
 	process  *pgchild.Process
+	// settings are more of the server's, NAME=value.
+	settings []string
 }
 
 // newCluster makes a cluster in a directory below parent, and starts it.
@@ -107,15 +109,19 @@ func (c *cluster) launch(ctx context.Context, port int) (err error) {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
 	defer log.Close() //nolint:errcheck // the server has its own handle
+	args := []string{
+		"-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-c", "max_connections=300", // several tests have several nodes each
+	}
+	for _, setting := range c.settings {
+		args = append(args, "-c", setting)
+	}
 	c.process, err = pgchild.Start(pgchild.Command{
 		Program: c.install.Program("postgres"),
-		Args: []string{
-			"-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(port),
-			"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-			"-c", "max_connections=300", // several tests have several nodes each
-		},
-		User:   c.user,
-		Output: log,
+		Args:    args,
+		User:    c.user,
+		Output:  log,
 	})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func buildExample(t *testing.T, file string) []string {
 	t.Helper()
 	built := strings.TrimSuffix(file, ".go")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", built, file)
-	cmd.Dir = filepath.Dir(file)
+	cmd.Dir, cmd.Env = filepath.Dir(file), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", file, err, out)
 	}

@@ -87,14 +87,20 @@ func openDir() (string, error) {
 // there is found by the packages' own tests before.
 const raced = "ROWLOCK_TEST_RACE_PROGRAM"
 
-// build builds the program.
+// instrumented tells whether the program has the race detector.
+func instrumented() bool { return raceEnabled && os.Getenv(raced) != "" }
+
+// build builds the program as it is released, without C, so that it runs in a root
+// file system that has nothing else.
 func build(dir string) (string, error) {
 	path := filepath.Join(dir, "rowlock")
-	args := []string{"build", "-o", path}
-	if raceEnabled && os.Getenv(raced) != "" {
-		args = append(args, "-race")
+	args, environ := []string{"build", "-o", path}, append(os.Environ(), "CGO_ENABLED=0")
+	if instrumented() {
+		args, environ = append(args, "-race"), os.Environ()
 	}
-	out, err := exec.Command("go", append(args, "github.com/rowlock/rowlock/cmd/rowlock")...).CombinedOutput()
+	cmd := exec.Command("go", append(args, "github.com/rowlock/rowlock/cmd/rowlock")...)
+	cmd.Env = environ
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}

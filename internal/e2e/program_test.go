@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -25,19 +26,25 @@ type program struct {
 // start runs the program under test with a log of its own.
 func start(t testing.TB, environ []string, args ...string) *program {
 	t.Helper()
-	log, err := os.CreateTemp(t.TempDir(), args[0]+"-*.log")
+	cmd := exec.Command(binary, args...)
+	cmd.Env, cmd.SysProcAttr = environ, childAttributes()
+	return startCommand(t, cmd)
+}
+
+// startCommand runs a command with a log of its own.
+func startCommand(t testing.TB, cmd *exec.Cmd) *program {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), filepath.Base(cmd.Path)+"-*.log")
 	if err != nil {
 		t.Fatalf("open a log: %v", err)
 	}
 	defer log.Close() //nolint:errcheck // the child has its own handle
-	cmd := exec.Command(binary, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environ, log, log
-	cmd.SysProcAttr = childAttributes()
+	cmd.Stdout, cmd.Stderr = log, log
 	p := &program{t: t, cmd: cmd, log: log.Name(), ended: make(chan struct{})}
 	started := make(chan error)
 	go p.run(started)
 	if err := <-started; err != nil {
-		t.Fatalf("start %v: %v", args, err)
+		t.Fatalf("start %v: %v", cmd.Args, err)
 	}
 	t.Cleanup(p.finish)
 	return p

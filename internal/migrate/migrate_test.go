@@ -51,6 +51,29 @@ func TestUpBringsAnEmptyDatabaseToTheSchema(t *testing.T) {
 	}
 }
 
+// A node of this version goes on, and starts, on the schema of the next one.
+func TestOnTheSchemaOfALaterVersion(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background()) //nolint:errcheck // the statement was answered
+	if _, err := conn.Exec(t.Context(), `
+		INSERT INTO goose_db_version (version_id, is_applied)
+		SELECT max(version_id) + 1, true
+		FROM goose_db_version`); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate.Check(t.Context(), url); err != nil {
+		t.Errorf("check: %v", err)
+	}
+	if err := migrate.Up(t.Context(), url); err != nil {
+		t.Errorf("up: %v", err)
+	}
+}
+
 func TestStatusListsOursThenTheQueues(t *testing.T) {
 	t.Parallel()
 	steps := status(t, pgtest.URL(t))

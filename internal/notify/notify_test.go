@@ -338,3 +338,39 @@ func TestASentMailIsNotedInAnyCase(t *testing.T) {
 		t.Errorf("the mail afterwards: %+v", m)
 	}
 }
+
+// A server is reached as a mail would be, and gets none.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		server *smtpServer
+		wrong  string // in place of the address
+		fails  bool
+	}{
+		"plain":          {&smtpServer{}, "", false},
+		"TLS, password":  {&smtpServer{tls: certificate(t), implicit: true, user: "ada", password: "secret"}, "", false},
+		"rude parting":   {&smtpServer{says: map[string]string{"QUIT": "hang up"}}, "", false},
+		"wrong password": {&smtpServer{user: "ada", password: "secret"}, "smtp://ada:wrong@", true},
+		"hangs up":       {&smtpServer{says: map[string]string{"EHLO": "hang up"}}, "", true},
+		"nobody there":   {&smtpServer{}, "smtp://127.0.0.1:1", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := c.server.start(t)
+			address := server.url()
+			switch {
+			case strings.HasSuffix(c.wrong, "@"):
+				address = c.wrong + server.listener.Addr().String()
+			case c.wrong != "":
+				address = c.wrong
+			}
+			from, err := notify.Reach(t.Context(), address, "https://hooks.example.com")
+			if (err != nil) != c.fails || err == nil && from != "rowlock@hooks.example.com" {
+				t.Errorf("%q, %v", from, err)
+			}
+			if len(server.got()) > 0 {
+				t.Error("a mail was handed in")
+			}
+		})
+	}
+}

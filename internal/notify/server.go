@@ -85,28 +85,62 @@ func (s *server) send(ctx context.Context, m Mail, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	client, leave, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := client.Send(message); err != nil {
+		return err
+	}
+	_ = client.Close() // a server that is rude in parting has taken the mail
+	return nil
+}
+
+// connect greets the server, encrypts and logs in. leave closes the connection,
+// which the end of ctx does, too.
+func (s *server) connect(ctx context.Context) (_ *mail.Client, leave func(), _ error) {
 	var conn net.Conn
 	client, err := s.client(func(ctx context.Context, network, address string) (_ net.Conn, err error) {
 		conn, err = s.dial(ctx, network, address)
 		return conn, err
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	err = client.DialWithContext(ctx)
 	if conn == nil {
-		return err
+		return nil, nil, err
 	}
-	defer conn.Close() //nolint:errcheck // the server's last word was heard, or nothing came
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	leave = func() {
+		stop()
+		_ = conn.Close() // the server's last word was heard, or nothing came
+	}
 	if err != nil {
-		return err
+		leave()
+		return nil, nil, err
 	}
-	if err := client.Send(message); err != nil {
-		return err
+	return client, leave, nil
+}
+
+// Reach connects to the server that a URL of Options names as a mail does, with
+// encryption and log-in, and hands nothing in. It returns the address that mails
+// come from.
+func Reach(ctx context.Context, serverURL, baseURL string) (from string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	s, err := parseServer(serverURL, baseURL)
+	if err != nil {
+		return "", err
 	}
-	_ = client.Close() // a server that is rude in parting has taken the mail
-	return nil
+	client, leave, err := s.connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	_ = client.Close() // it let us in, which is what was asked
+	return s.from.Address, nil
 }
 
 func (s *server) message(m Mail, now time.Time) (*mail.Msg, error) {

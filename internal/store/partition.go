@@ -16,8 +16,6 @@ func (s *Store) MakePartitions(ctx context.Context, first, last time.Time) (int,
 // HasPartitions tells whether every big table has a partition for a day of UTC.
 func (s *Store) HasPartitions(ctx context.Context, day time.Time) (bool, error) {
 	var all bool
-	err := s.pool.QueryRow(ctx, `
-		SELECT bool_and(to_regclass(parent || '_' || to_char($1::date, 'YYYYMMDD')) IS NOT NULL)
-		FROM unnest(ARRAY['events', 'event_bodies', 'requests', 'deliveries', 'attempts']) AS parent`, day.UTC()).Scan(&all)
+	err := s.pool.QueryRow(ctx, hasPartitions(`$1::date`), day.UTC()).Scan(&all)
 	return all, wrap("look for partitions", err)
 }

@@ -65,15 +65,7 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 	}
 	config.MaxConns = size
 	config.ConnConfig.DialFunc = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}).DialContext
-	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
-		"application_name":                    "rowlock",
-		"enable_seqscan":                      "off",
-		"idle_in_transaction_session_timeout": "5s",
-		"jit":                                 "off",
-		"lock_timeout":                        "5s",
-		"plan_cache_mode":                     "force_generic_plan",
-		"timezone":                            "UTC",
-	})
+	maps.Copy(config.ConnConfig.RuntimeParams, sessionSettings)
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		registerTypes(conn.TypeMap())
 		return nil

@@ -33,7 +33,7 @@ var contents = []struct {
 	{"Start here", []string{"quickstart", "demo", "concepts"}},
 	{"Your receiver", []string{"receiving", "verifying", "listen", "claims"}},
 	{"The gateway", []string{"providers", "facts", "retries", "reconcile"}},
-	{"Run and automate", []string{"operating", "api"}},
+	{"Run and automate", []string{"operating", "deploying", "backups", "api"}},
 }
 
 // Library is every page.

@@ -24,7 +24,7 @@ func TestSearchFindsTheBestPlace(t *testing.T) {
 		"on_doubt":           "/docs/facts#in-doubt",
 		"rotate secret":      "/docs/verifying#changing-the-secret",
 		"whpk_":              "/docs/verifying#with-a-public-key",
-		"backup":             "/docs/operating#backups",
+		"backup":             "/docs/backups#take-a-base-backup",
 		"scopes":             "/docs/api#keys-and-scopes",
 		"cursor":             "/docs/api#lists",
 		"never_created":      "/docs/reconcile#what-is-found",

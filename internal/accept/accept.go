@@ -56,6 +56,9 @@ type Options struct {
 	// Committed is told which events were committed here, so that they can be
 	// decided without waiting for their job. It must not block. May be nil.
 	Committed func([]gateway.EventID)
+	// Timed is told of each transaction that was committed: how many rows it was
+	// to bring, and how long it took. It must not block. May be nil.
+	Timed func(rows int, took time.Duration)
 }
 
 // New makes a Service. Run must be running for anything to be accepted.

@@ -43,6 +43,7 @@ type committer struct {
 	clock     *clock.Clock
 	log       *slog.Logger
 	committed func([]gateway.EventID)
+	timed     func(rows int, took time.Duration)
 	queue     chan *waiting
 	// queued is how many bytes wait.
 	queued atomic.Int64
@@ -53,7 +54,7 @@ type committer struct {
 
 func newCommitter(o Options) *committer {
 	return &committer{
-		store: o.Store, clock: o.Clock, log: o.Log, committed: o.Committed,
+		store: o.Store, clock: o.Clock, log: o.Log, committed: o.Committed, timed: o.Timed,
 		queue: make(chan *waiting, queueLength),
 	}
 }
@@ -210,6 +211,7 @@ func finish(batch []*waiting, err error) {
 func (c *committer) tryCommit(batch []*waiting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
+	began := c.clock.Now()
 	var won []gateway.EventID
 	err := c.store.InTx(ctx, func(tx store.Tx) (err error) {
 		won, err = c.take(ctx, tx, batch)
@@ -217,8 +219,21 @@ func (c *committer) tryCommit(batch []*waiting) error {
 	})
 	if err == nil {
 		c.tell(won)
+		c.time(batch, began)
 	}
 	return err
+}
+
+// time tells how long a transaction took.
+func (c *committer) time(batch []*waiting, began time.Time) {
+	if c.timed == nil {
+		return
+	}
+	rows := 0
+	for _, w := range batch {
+		rows += w.weight()
+	}
+	c.timed(rows, c.clock.Now().Sub(began))
 }
 
 // tell lets what was committed here be decided without waiting for its job.

@@ -204,7 +204,7 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 			Endpoints: o.Config.AccountMaxEndpoints, EventsPerSecond: o.Config.AccountEventsPerSecond, StoredBytes: int64(o.Config.AccountStoredBytes),
 			DedupeWindow: o.Config.DedupeWindow, ClaimRetention: o.Config.ClaimRetention,
 		},
-		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
+		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs, Metrics: v.metrics,
 	}, err
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	DisableAfter int
 	// UserAgent is what receivers see.
 	UserAgent string
+	// Meter is told what happens, to be counted.
+	Meter Meter
 }
 
 // shutdownGrace is how long sends in flight may go on after a stop.
@@ -61,6 +63,7 @@ type Service struct {
 
 // New makes a Service. It sends nothing before Run.
 func New(o Options) *Service {
+	o.Meter.complete()
 	return &Service{Options: o, slots: newSlots(o.Workers), drains: map[gateway.EndpointID]*drain{}, alarms: map[gateway.EndpointID]alarm{}}
 }
 

@@ -226,11 +226,13 @@ func (s *Service) relayEnded(open relayed, end store.RelayEnd) *sent {
 	if !end.Reported {
 		a.Outcome, a.Detail = gateway.OutcomeUnknown, "the listener went away before it said how it went"
 		r.Result = store.Result{Attempt: a, Status: gateway.DeliveryPending, NextAttemptAt: s.Clock.Now()}
+		s.attempted(r)
 		return r
 	}
 	r.answer = gateway.Answer{
 		Outcome: a.Outcome, StatusCode: a.StatusCode, RetryAfter: gateway.DecodeHeaders(a.ResponseHeaders).Get("Retry-After"),
 	}
 	r.Result = s.conclude(open.target, t, a, r.answer)
+	s.attempted(r)
 	return r
 }

@@ -19,3 +19,6 @@ const (
 	// QueueMaintenance does what takes long and nobody waits for.
 	QueueMaintenance = "maintenance"
 )
+
+// Queues lists every queue.
+var Queues = []string{QueueProcess, QueueDeliver, QueueMail, QueueMaintenance}

@@ -22,8 +22,10 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
+		took := time.Since(began)
 		s.metrics.countRequest(c)
-		s.logAccess(c, time.Since(began))
+		s.metrics.timeAnswer(c, took)
+		s.logAccess(c, took)
 		return nil
 	}
 }

@@ -34,6 +34,9 @@ type Undecided struct {
 	ToldState string
 	// Waits is how often it was put off.
 	Waits int
+	// DueAt is since when it was due to be decided; zero when its job was lost
+	// and replaced, which puts that off.
+	DueAt time.Time
 	// Again tells that it was decided before, and counted.
 	Again bool
 	// SourcePaused tells that its source holds its events.
@@ -70,11 +73,13 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			  AND e.id BETWEEN $2 AND $3
 			  AND e.status = $4
 			RETURNING e.id, e.account_id, e.source_id, e.type, e.received_type, e.subject, e.body_size, e.rule_failed,
-			          e.key IS NOT NULL AS keyed, e.fact_id, e.reported, e.waits, e.decisions
+			          e.key IS NOT NULL AS keyed, e.fact_id, e.reported, e.waits, e.decisions,
+			          CASE WHEN e.sweeps = 0 THEN e.decide_after END AS due
 		)
 		SELECT taken.id, taken.account_id, taken.source_id, coalesce(taken.received_type, taken.type), coalesce(taken.subject, ''), taken.body_size,
 		       CASE WHEN s.rule IS NULL THEN 0 ELSE s.rule_version END, taken.received_type IS NOT NULL, taken.rule_failed, taken.keyed,
-		       taken.fact_id, coalesce(taken.reported, ''), taken.waits, taken.decisions > 1, s.state = 'paused'
+		       taken.fact_id, coalesce(taken.reported, ''), taken.waits, taken.decisions > 1, s.state = 'paused',
+		       taken.due
 		FROM taken
 		JOIN sources s
 		  ON s.id = taken.source_id
@@ -83,8 +88,11 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 		return nil, wrap("take undecided events", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Undecided, err error) {
-		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Rule, &u.Renamed, &u.Unnamed, &u.Keyed,
-			&u.Told, &u.ToldState, &u.Waits, &u.Again, &u.SourcePaused)
+		var due *time.Time
+		err = row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Rule, &u.Renamed, &u.Unnamed, &u.Keyed,
+			&u.Told, &u.ToldState, &u.Waits, &u.Again, &u.SourcePaused, &due)
+		u.DueAt = timeOf(due)
+		return u, err
 	})
 	return events, wrap("take undecided events", err)
 }

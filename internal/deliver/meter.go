@@ -49,10 +49,12 @@ func (s *Service) Busy() Busy {
 	return Busy{Sends: sends, Waiting: waiting, Drains: drains}
 }
 
-// attempted counts an attempt that ended. One that we stopped ourselves did not.
+// attempted counts and logs an attempt that ended. One that we stopped ourselves
+// did not.
 func (s *Service) attempted(r *sent) {
 	if r.cancelled || r.NoAttempt {
 		return
 	}
 	s.Meter.Attempted(&r.Attempt, r.Status)
+	s.logAttempt(r)
 }

@@ -30,8 +30,10 @@ type process struct {
 	stop func()
 }
 
-// serve runs the product on a database, as the program does, until the test ends.
-func serve(t *testing.T, database string, more ...string) *process {
+var everyRole = app.Roles{Web: true, API: true, Ingest: true, Worker: true}
+
+// serveAs runs the product on a database, as the program does, until the test ends.
+func serveAs(t *testing.T, roles app.Roles, database string, more ...string) *process {
 	t.Helper()
 	p := &process{t: t, url: "http://" + freeAddress(t), metrics: "http://" + freeAddress(t)}
 	transport := &http.Transport{}
@@ -44,7 +46,7 @@ func serve(t *testing.T, database string, more ...string) *process {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Serve(ctx, app.ServeOptions{Config: c, Roles: app.Roles{Web: true, API: true, Ingest: true, Worker: true}, Log: quiet, Version: "test", Stdout: io.Discard})
+		ended <- app.Serve(ctx, app.ServeOptions{Config: c, Roles: roles, Log: quiet, Version: "test", Stdout: io.Discard})
 	}()
 	stopped := false
 	p.stop = func() {
@@ -191,7 +193,7 @@ func (p *process) scrape() map[string]family {
 func working(t *testing.T, more ...string) *process {
 	t.Helper()
 	database := pgtest.URL(t)
-	p := serve(t, database, more...)
+	p := serveAs(t, everyRole, database, more...)
 	p.signUp(database)
 	url, got := receiver(t)
 	p.call(http.MethodPost, "/endpoints", `{"url":"`+url+`"}`)

@@ -36,6 +36,7 @@ import (
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/internal/tracing"
 	"github.com/rowlock/rowlock/internal/worker"
 )
 
@@ -45,6 +46,8 @@ type services struct {
 	clock   *clock.Clock
 	store   *store.Store
 	metrics *prometheus.Registry
+	// traces is nil where nothing is traced.
+	traces *tracing.Tracing
 
 	egress     *egress.Client
 	accounts   *account.Service
@@ -74,6 +77,9 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	})
 	v := &services{node: node, clock: c, store: s, egress: client, metrics: prometheus.NewRegistry()}
 	told := metrics.New(v.metrics, o.Version)
+	if err := v.startTracing(ctx, o); err != nil {
+		return nil, err
+	}
 	if err := v.addPeople(o); err != nil {
 		return nil, err
 	}
@@ -86,9 +92,10 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		DisableAfter: o.Config.DisableAfter,
 		UserAgent:    "Rowlock/" + o.Version,
 		Meter:        meterOf(told),
+		Trace:        v.traceAttempt(),
 	})
 	v.watch(o, pool)
-	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake, Tell: told.Decided})
+	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake, Tell: v.tellDecided(told)})
 	v.claims = claim.New(claim.Options{Store: s, Clock: c})
 	v.reconcile = reconcile.New(reconcile.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})

@@ -23,6 +23,8 @@ type Decided struct {
 	// DueAt is since when it was due to be decided. It is zero where that tells
 	// nothing of how long deciding takes: of what was put off, or is decided again.
 	DueAt time.Time
+	// Span is that of the trace which accepted it.
+	Span gateway.Span
 }
 
 // tellOf tells of what was decided.
@@ -34,7 +36,7 @@ func (s *Service) tellOf(p planned, began time.Time) {
 
 // note remembers how an event was decided.
 func (p *planned) note(e store.Undecided, status gateway.EventStatus) {
-	d := Decided{ID: e.ID, AccountID: e.AccountID, Status: status}
+	d := Decided{ID: e.ID, AccountID: e.AccountID, Status: status, Span: e.Span}
 	if !e.Again && e.Waits == 0 {
 		d.DueAt = e.DueAt
 	}

@@ -36,6 +36,10 @@ type Options struct {
 	UserAgent string
 	// Meter is told what happens, to be counted.
 	Meter Meter
+	// Trace begins the span of an attempt at an event that is traced, below the one
+	// that accepted it, and returns it with what ends it. nil: attempts have no spans,
+	// and receivers are told of the one that accepted the event.
+	Trace func(accepted gateway.Span, began time.Time) (gateway.Span, func(*gateway.Attempt))
 }
 
 // shutdownGrace is how long sends in flight may go on after a stop.

@@ -43,6 +43,9 @@ func (s *Service) logAttempt(r *sent) {
 	if r.claim != nil {
 		line = append(line, slog.String("claim", r.claim.ID.String()))
 	}
+	if !r.span.IsZero() {
+		line = append(line, slog.String("trace_id", r.span.TraceID()))
+	}
 	s.Log.LogAttrs(ctx, slog.LevelInfo, "attempt", line...)
 }
 

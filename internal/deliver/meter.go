@@ -49,12 +49,15 @@ func (s *Service) Busy() Busy {
 	return Busy{Sends: sends, Waiting: waiting, Drains: drains}
 }
 
-// attempted counts and logs an attempt that ended. One that we stopped ourselves
-// did not.
+// attempted counts and logs an attempt that ended, and ends its span. One that we
+// stopped ourselves did not end.
 func (s *Service) attempted(r *sent) {
 	if r.cancelled || r.NoAttempt {
 		return
 	}
 	s.Meter.Attempted(&r.Attempt, r.Status)
 	s.logAttempt(r)
+	if r.endSpan != nil {
+		r.endSpan(&r.Attempt)
+	}
 }

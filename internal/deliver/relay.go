@@ -223,6 +223,7 @@ func (s *Service) relayEnded(open relayed, end store.RelayEnd) *sent {
 	}
 	a := end.Attempt
 	a.Trigger = t.Trigger
+	r.span, r.endSpan = s.beginSpan(t.Span, a.StartedAt)
 	if !end.Reported {
 		a.Outcome, a.Detail = gateway.OutcomeUnknown, "the listener went away before it said how it went"
 		r.Result = store.Result{Attempt: a, Status: gateway.DeliveryPending, NextAttemptAt: s.Clock.Now()}

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net"
@@ -74,8 +75,11 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 // get asks for something; status is zero when nothing answers.
@@ -100,9 +104,8 @@ func (p *process) send(method, url, body string, headers ...string) (status int,
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer answer.Body.Close()
 	got, err := io.ReadAll(answer.Body)
-	if err != nil {
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
 		p.t.Fatal(err)
 	}
 	return answer.StatusCode, string(got)

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -83,18 +84,17 @@ type rule struct {
 
 func readRules(t *testing.T) (all []rule) {
 	t.Helper()
-	file, err := os.Open("../../deploy/prometheus/alerts.yaml")
+	text, err := os.ReadFile("../../deploy/prometheus/alerts.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
 	var rules struct {
 		Groups []struct {
 			Name  string `yaml:"name"`
 			Rules []rule `yaml:"rules"`
 		} `yaml:"groups"`
 	}
-	strict := yaml.NewDecoder(file)
+	strict := yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true)
 	if err := strict.Decode(&rules); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -22,8 +23,8 @@ func (s *Service) FreeSlots() int {
 }
 
 // LogSuccess logs an attempt as most are.
-func (s *Service) LogSuccess() {
-	s.logAttempt(&sent{eventType: "order.created", Result: store.Result{Status: gateway.DeliveryDelivered, Attempt: gateway.Attempt{
+func (s *Service) LogSuccess(ctx context.Context) {
+	s.logAttempt(ctx, &sent{eventType: "order.created", Result: store.Result{Status: gateway.DeliveryDelivered, Attempt: gateway.Attempt{
 		N: 1, Trigger: gateway.TriggerAuto, Outcome: gateway.OutcomeSucceeded, StatusCode: 200, Duration: 1234 * time.Microsecond,
 		Timing: gateway.Timing{FirstByte: time.Millisecond},
 	}}})

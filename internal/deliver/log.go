@@ -11,8 +11,7 @@ import (
 // logAttempt writes one line an attempt, with all that is to be asked for: which
 // it was, how it ended, how long its parts took, and what follows. It shows no
 // address, header or body, and no text of the far side's.
-func (s *Service) logAttempt(r *sent) {
-	ctx := context.Background() // of no request
+func (s *Service) logAttempt(ctx context.Context, r *sent) {
 	if !s.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}

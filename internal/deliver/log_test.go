@@ -119,11 +119,12 @@ func TestTheLineOfAnAttemptWithoutAnAnswer(t *testing.T) {
 func BenchmarkTheLineOfAnAttempt(b *testing.B) {
 	for name, level := range map[string]slog.Level{"written": slog.LevelInfo, "off": slog.LevelWarn} {
 		b.Run(name, func(b *testing.B) {
-			s := deliver.New(deliver.Options{Workers: 1, Log: slog.New(slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: level}))})
+			lines := slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: level}) //nolint:sloglint // its work is measured
+			s := deliver.New(deliver.Options{Workers: 1, Log: slog.New(lines)})
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					s.LogSuccess()
+					s.LogSuccess(b.Context())
 				}
 			})
 		})

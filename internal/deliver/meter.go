@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
@@ -51,12 +52,12 @@ func (s *Service) Busy() Busy {
 
 // attempted counts and logs an attempt that ended, and ends its span. One that we
 // stopped ourselves did not end.
-func (s *Service) attempted(r *sent) {
+func (s *Service) attempted(ctx context.Context, r *sent) {
 	if r.cancelled || r.NoAttempt {
 		return
 	}
 	s.Meter.Attempted(&r.Attempt, r.Status)
-	s.logAttempt(r)
+	s.logAttempt(ctx, r)
 	if r.endSpan != nil {
 		r.endSpan(&r.Attempt)
 	}

@@ -84,7 +84,7 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = lane.AccountID, lane.EndpointID, t.Trigger
 	r.Result = s.conclude(target, t, attempt, answer)
 	r.answer, r.cancelled = answer, cancelled
-	s.attempted(r)
+	s.attempted(ctx, r)
 	return r
 }
 

@@ -20,5 +20,5 @@ const (
 	QueueMaintenance = "maintenance"
 )
 
-// Queues lists every queue.
-var Queues = []string{QueueProcess, QueueDeliver, QueueMail, QueueMaintenance}
+// AllQueues lists every queue.
+var AllQueues = []string{QueueProcess, QueueDeliver, QueueMail, QueueMaintenance}

@@ -99,7 +99,7 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 func (s *standing) collectJobs(jobs []store.JobStanding, to chan<- prometheus.Metric) {
 	type place struct{ queue, state string }
 	count := map[place]int{}
-	for _, queue := range job.Queues {
+	for _, queue := range job.AllQueues {
 		for _, state := range store.StandingJobStates {
 			count[place{queue, state}] = 0
 		}

@@ -58,6 +58,9 @@ type Options struct {
 	// with the events that were committed, or with none. It is nil where there is no
 	// place. Neither may block. Where Reserve itself is nil, there are jobs for all.
 	Reserve func() func([]gateway.EventID)
+	// Timed is told of each transaction that was committed: how many rows it was
+	// to bring, and how long it took. It must not block. May be nil.
+	Timed func(rows int, took time.Duration)
 }
 
 // New makes a Service. Run must be running for anything to be accepted.

@@ -43,6 +43,7 @@ type committer struct {
 	clock   *clock.Clock
 	log     *slog.Logger
 	reserve func() func([]gateway.EventID)
+	timed   func(rows int, took time.Duration)
 	queue   chan *waiting
 	// queued is how many bytes wait.
 	queued atomic.Int64
@@ -57,7 +58,7 @@ func newCommitter(o Options) *committer {
 		reserve = func() func([]gateway.EventID) { return nil }
 	}
 	return &committer{
-		store: o.Store, clock: o.Clock, log: o.Log, reserve: reserve,
+		store: o.Store, clock: o.Clock, log: o.Log, reserve: reserve, timed: o.Timed,
 		queue: make(chan *waiting, queueLength),
 	}
 }
@@ -214,7 +215,12 @@ func finish(batch []*waiting, err error) {
 func (c *committer) tryCommit(batch []*waiting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
-	return c.inTx(ctx, func(tx store.Tx) ([]gateway.EventID, error) { return c.take(ctx, tx, batch) })
+	began := c.clock.Now()
+	err := c.inTx(ctx, func(tx store.Tx) ([]gateway.EventID, error) { return c.take(ctx, tx, batch) })
+	if err == nil {
+		c.time(batch, began)
+	}
+	return err
 }
 
 // inTx is a transaction that stores events, and has those that it returns decided: by
@@ -236,6 +242,18 @@ func (c *committer) inTx(ctx context.Context, do func(store.Tx) ([]gateway.Event
 	}
 	offer(won)
 	return err
+}
+
+// time tells how long a transaction took.
+func (c *committer) time(batch []*waiting, began time.Time) {
+	if c.timed == nil {
+		return
+	}
+	rows := 0
+	for _, w := range batch {
+		rows += w.weight()
+	}
+	c.timed(rows, c.clock.Now().Sub(began))
 }
 
 // take is what the transaction does: keys, then what may come once, then

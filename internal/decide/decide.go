@@ -26,6 +26,7 @@ type Service struct {
 	log   *slog.Logger
 	node  string
 	wake  func([]store.LaneRef)
+	meter func(Round)
 	local offers
 	// filters are those of endpoints, compiled.
 	filters *rule.Filters
@@ -45,12 +46,20 @@ type Options struct {
 	// Wake is told which lanes got work, after the commit; their alarms wake the
 	// other nodes. It must not block. Where it is nil, jobs wake the lanes.
 	Wake func([]store.LaneRef)
+	// Tell is told of each transaction that decided something, after the commit.
+	// It must not block. May be nil.
+	Tell func(Round)
 }
 
 // New makes a Service.
 func New(o Options) *Service {
+	meter := o.Tell
+	if meter == nil {
+		meter = func(Round) {}
+	}
 	return &Service{
-		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: o.Wake, filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
+		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: o.Wake, meter: meter,
+		filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
 	}
 }
 
@@ -124,17 +133,21 @@ func (s *Service) inHalves(ctx context.Context, ids []gateway.EventID, err error
 func (s *Service) processTogether(ctx context.Context, which func(context.Context, store.Tx) ([]gateway.EventID, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
-	var lanes []store.LaneRef
+	began := s.clock.Now()
+	var p planned
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
 		ids, err := which(ctx, tx)
 		if err != nil {
 			return err
 		}
-		lanes, err = s.decide(ctx, tx, ids)
+		p, err = s.decide(ctx, tx, ids)
 		return err
 	})
-	if err == nil && s.wake != nil {
-		s.wake(lanes)
+	if err == nil {
+		if s.wake != nil {
+			s.wake(p.lanes)
+		}
+		s.tellOf(p, began)
 	}
 	return err
 }
@@ -151,44 +164,44 @@ func (s *Service) rouse(ctx context.Context, tx store.Tx, lanes []store.LaneRef)
 // decide is the transaction: the decide-once guard, the rules and the guard of
 // facts, the fan-out, the alarms, and last the rows that other transactions may wait
 // for.
-func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) ([]store.LaneRef, error) {
+func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) (p planned, err error) {
 	events, err := tx.TakeUndecided(ctx, ids)
 	if err != nil || len(events) == 0 {
-		return nil, err
+		return p, err
 	}
 	paused, err := pausedSources(ctx, tx, events)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	ended, err := s.interpret(ctx, tx, events, paused)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := endWithoutSubject(ctx, tx, events, paused, ended); err != nil {
-		return nil, err
+		return p, err
 	}
 	candidates, err := candidatesFor(ctx, tx, events)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	refused, err := s.sift(ctx, tx, told(events, paused, ended), candidates)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p := plan(events, paused, ended, candidates, refused)
+	p = plan(events, paused, ended, candidates, refused)
 	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := tx.SetDecisions(ctx, p.decisions); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := putOff(ctx, tx, events, ended); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := s.rouse(ctx, tx, p.lanes); err != nil {
-		return nil, err
+		return p, err
 	}
-	return p.lanes, tx.AddUsage(ctx, s.node, p.usage, p.types)
+	return p, tx.AddUsage(ctx, s.node, p.usage, p.types)
 }
 
 // pausedSources locks the paused sources among the events', if there are any.

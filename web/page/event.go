@@ -32,6 +32,8 @@ type Event struct {
 	// ReceivedType is what came in, where it is told as another type. State is
 	// what it reports of its subject, and FactHref leads to what is known of that.
 	ReceivedType, State, FactHref string
+	// TraceID is the distributed trace that accepted it; empty for none.
+	TraceID string
 	// Duplicates says how often it came again; empty when it did not.
 	Duplicates string
 	Decision   *Decision

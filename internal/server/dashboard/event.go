@@ -90,6 +90,7 @@ func (v *visit) eventView(s story) page.Event {
 		Open: s.Status == gateway.EventAccepted || progress.Open > progress.Held,
 	}
 	view.Signature, view.SignatureText = signatureView(s)
+	view.TraceID = s.Span.TraceID()
 	view.ReceivedType, view.State, view.FactHref = valueOf(s.ReceivedType), valueOf(s.State), v.factHref(s)
 	if s.Subject != nil {
 		view.Subject, view.SubjectHref = *s.Subject, v.listing(list).with("subject", *s.Subject)

@@ -103,7 +103,16 @@ func readyEndpoint(cmd *cobra.Command, c *client.Client, host string, flags list
 	return setTypes(ctx, c, flags)
 }
 
+// setTypes has an endpoint that is listened for ask for other types. One with an
+// address is left alone: it is somebody's receiver, and to listen for it is refused.
 func setTypes(ctx context.Context, c *client.Client, flags listenFlags) error {
+	e, err := c.Endpoint(ctx, flags.endpoint)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", flags.endpoint, err)
+	}
+	if e.Kind != client.KindListen {
+		return nil
+	}
 	if err := c.SetEventTypes(ctx, flags.endpoint, flags.types); err != nil {
 		return fmt.Errorf("set the types of %s: %w", flags.endpoint, err)
 	}

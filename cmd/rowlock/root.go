@@ -35,6 +35,7 @@ keeps each one before it answers, and delivers it to the endpoints that asked.
 		newListen(p),
 		newSend(p),
 		newReceiver(),
+		newBench(p),
 		newDoctor(p),
 		newVersion(),
 	)

@@ -53,9 +53,14 @@ type Options struct {
 	// BaseURL is the public address of this server, without a slash at the end:
 	// requests that are accepted late are proven against it.
 	BaseURL string
-	// Committed is told which events were committed here, so that they can be
-	// decided without waiting for their job. It must not block. May be nil.
-	Committed func([]gateway.EventID)
+	// Reserve keeps a place for what is about to be committed here, to be decided on
+	// this node at once: there is no job for it then. What it returns is called once,
+	// with the events that were committed, or with none. It is nil where there is no
+	// place. Neither may block. Where Reserve itself is nil, there are jobs for all.
+	Reserve func() func([]gateway.EventID)
+	// Timed is told of each transaction that was committed: how many rows it was
+	// to bring, and how long it took. It must not block. May be nil.
+	Timed func(rows int, took time.Duration)
 }
 
 // New makes a Service. Run must be running for anything to be accepted.

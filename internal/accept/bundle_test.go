@@ -42,6 +42,25 @@ type bundle struct {
 type list struct {
 	mu  sync.Mutex
 	ids []gateway.EventID
+	// full has no place for anything: there are jobs.
+	full bool
+}
+
+// reserve has a place for what is committed, unless the list is full.
+func (l *list) reserve() func([]gateway.EventID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full {
+		return nil
+	}
+	return l.add
+}
+
+// fill leaves no place.
+func (l *list) fill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.full = true
 }
 
 func (l *list) add(ids []gateway.EventID) {
@@ -85,7 +104,7 @@ func newStopped(t *testing.T, limits accept.Limits) bundle {
 // anew is the bundle with a service that remembers nothing and does not run.
 func (b bundle) anew(limits accept.Limits) bundle {
 	b.Service = accept.New(accept.Options{
-		Store: b.store, Clock: b.clock, Log: slog.New(slog.DiscardHandler), Limits: limits, Committed: b.committed.add, BaseURL: baseURL,
+		Store: b.store, Clock: b.clock, Log: slog.New(slog.DiscardHandler), Limits: limits, Reserve: b.committed.reserve, BaseURL: baseURL,
 	})
 	return b
 }
@@ -178,7 +197,7 @@ func (b bundle) wantRows(t *testing.T, want rows) {
 		events:   b.count(t, `SELECT count(*) FROM events`),
 		bodies:   b.count(t, `SELECT count(*) FROM event_bodies`),
 		keys:     b.count(t, `SELECT count(*) FROM event_keys`),
-		decided:  b.count(t, `SELECT count(*) FROM river_job, jsonb_array_elements(args->'event_ids')`),
+		decided:  b.count(t, `SELECT count(*) FROM river_job, jsonb_array_elements(args->'event_ids')`) + len(b.committed.all()),
 		requests: b.count(t, `SELECT count(*) FROM requests`),
 		raw:      b.count(t, `SELECT count(*) FROM event_bodies b WHERE NOT EXISTS (SELECT FROM events e WHERE e.id = b.id)`),
 	}
@@ -187,8 +206,8 @@ func (b bundle) wantRows(t *testing.T, want rows) {
 	}
 }
 
-// rows counts what was stored. Each event has its body, and is in a job; raw
-// are requests that are kept whole.
+// rows counts what was stored. Each event has its body, and is decided by this node
+// or in a job; raw are requests that are kept whole.
 type rows struct{ events, bodies, decided, keys, requests, raw int }
 
 // event reads an event and its body, which must be there.

@@ -39,11 +39,12 @@ const (
 // takes what is queued and never waits for more; everybody waits for the
 // commit that holds their own row.
 type committer struct {
-	store     *store.Store
-	clock     *clock.Clock
-	log       *slog.Logger
-	committed func([]gateway.EventID)
-	queue     chan *waiting
+	store   *store.Store
+	clock   *clock.Clock
+	log     *slog.Logger
+	reserve func() func([]gateway.EventID)
+	timed   func(rows int, took time.Duration)
+	queue   chan *waiting
 	// queued is how many bytes wait.
 	queued atomic.Int64
 
@@ -52,8 +53,12 @@ type committer struct {
 }
 
 func newCommitter(o Options) *committer {
+	reserve := o.Reserve
+	if reserve == nil {
+		reserve = func() func([]gateway.EventID) { return nil }
+	}
 	return &committer{
-		store: o.Store, clock: o.Clock, log: o.Log, committed: o.Committed,
+		store: o.Store, clock: o.Clock, log: o.Log, reserve: reserve, timed: o.Timed,
 		queue: make(chan *waiting, queueLength),
 	}
 }
@@ -210,27 +215,50 @@ func finish(batch []*waiting, err error) {
 func (c *committer) tryCommit(batch []*waiting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
-	var won []gateway.EventID
-	err := c.store.InTx(ctx, func(tx store.Tx) (err error) {
-		won, err = c.take(ctx, tx, batch)
-		return err
-	})
+	began := c.clock.Now()
+	err := c.inTx(ctx, func(tx store.Tx) ([]gateway.EventID, error) { return c.take(ctx, tx, batch) })
 	if err == nil {
-		c.tell(won)
+		c.time(batch, began)
 	}
 	return err
 }
 
-// tell lets what was committed here be decided without waiting for its job.
-func (c *committer) tell(won []gateway.EventID) {
-	if len(won) > 0 && c.committed != nil {
-		c.committed(won)
+// inTx is a transaction that stores events, and has those that it returns decided: by
+// this node at once where there is a place, else by a job.
+func (c *committer) inTx(ctx context.Context, do func(store.Tx) ([]gateway.EventID, error)) error {
+	offer := c.reserve()
+	var won []gateway.EventID
+	err := c.store.InTx(ctx, func(tx store.Tx) (err error) {
+		if won, err = do(tx); err != nil || offer != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, deciding(won)...)
+	})
+	if offer == nil {
+		return err
 	}
+	if err != nil {
+		won = nil // or so it seems: the sweep finds what was committed all the same
+	}
+	offer(won)
+	return err
+}
+
+// time tells how long a transaction took.
+func (c *committer) time(batch []*waiting, began time.Time) {
+	if c.timed == nil {
+		return
+	}
+	rows := 0
+	for _, w := range batch {
+		rows += w.weight()
+	}
+	c.timed(rows, c.clock.Now().Sub(began))
 }
 
 // take is what the transaction does: keys, then what may come once, then
-// events, bodies and the job of those that won, and the traces of those that
-// did not become events.
+// events and bodies of those that won, and the traces of those that did not become
+// events.
 func (c *committer) take(ctx context.Context, tx store.Tx, batch []*waiting) ([]gateway.EventID, error) {
 	if err := claim(ctx, tx, batch); err != nil {
 		return nil, err
@@ -253,8 +281,7 @@ func (c *committer) insert(ctx context.Context, tx store.Tx, batch []*waiting) (
 	if err := tx.InsertRequests(ctx, traces); err != nil {
 		return nil, err
 	}
-	won := ids(events)
-	return won, tx.Enqueue(ctx, deciding(won)...)
+	return ids(events), nil
 }
 
 // deciding are the jobs of what was stored: one, but for a request that brought

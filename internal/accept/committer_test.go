@@ -175,6 +175,7 @@ func TestAQueueOfLargeBodies(t *testing.T) {
 func TestAFullQueue(t *testing.T) {
 	t.Parallel()
 	b := newStopped(t, accept.Limits{})
+	b.committed.fill()
 	results := make(chan error, accept.QueueLength)
 	b.queue(t.Context(), accept.QueueLength, results, "k")
 	b.queued(accept.QueueLength)
@@ -392,6 +393,7 @@ func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	b := newStopped(t, accept.Limits{})
+	b.committed.fill()
 	results := make(chan error, n)
 	for i := range n {
 		go func() {
@@ -410,10 +412,12 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// An accepted event and its job have one time, the database's.
+// An accepted event that this node has no time for has a job, and both have one
+// time, the database's.
 func TestAcceptedEventsAreDueAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, accept.Limits{})
+	b.committed.fill()
 	if _, err := b.publish(t.Context(), keyed("k", "{}")); err != nil {
 		t.Fatal(err)
 	}

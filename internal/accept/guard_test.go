@@ -139,6 +139,7 @@ func TestARepeatOfWhatIsRefusedLeavesOthersTogether(t *testing.T) {
 	t.Parallel()
 	const others = 50
 	b := newBundle(t, accept.Limits{})
+	b.committed.fill()
 	source := b.makeSource(t, gateway.Source{Kind: "github", Settings: []byte(guarded)})
 	b.addSecret(t, source, proof)
 	if _, err := b.Receive(t.Context(), signed(source, proof, "1", "seen")); err != nil {

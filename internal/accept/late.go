@@ -183,29 +183,28 @@ func (s *Service) acceptLate(ctx context.Context, l late, verified signature.Ver
 	for i := range w.parts {
 		w.parts[i].event.RequestID = &l.kept.ID
 	}
-	var won []gateway.EventID
-	err := s.store.InTx(ctx, func(tx store.Tx) (err error) {
+	err := s.commits.inTx(ctx, func(tx store.Tx) ([]gateway.EventID, error) {
 		if err := claim(ctx, tx, []*waiting{w}); err != nil {
-			return err
+			return nil, err
 		}
 		taken, err := tx.AcceptRequest(ctx, account, source, l.kept.ID, w.received()[0].ID)
 		if err == nil && !taken {
 			err = gateway.ErrAlreadyAccepted
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := remember(ctx, tx, w); err != nil {
-			return err
+			return nil, err
 		}
-		if won, err = s.commits.insert(ctx, tx, []*waiting{w}); err != nil {
-			return err
+		won, err := s.commits.insert(ctx, tx, []*waiting{w})
+		if err != nil {
+			return nil, err
 		}
-		return tx.Audit(ctx, account, actor, "request.accept", l.kept.ID.String(), reason, s.clock.NewID())
+		return won, tx.Audit(ctx, account, actor, "request.accept", l.kept.ID.String(), reason, s.clock.NewID())
 	})
 	if err != nil {
 		return Receipt{}, err
 	}
-	s.commits.tell(won)
 	return Receipt{Events: w.received(), Batch: l.scheme.Info().Batch}, nil
 }

@@ -227,6 +227,7 @@ func TestARequestOfManyEvents(t *testing.T) {
 	if waits := b.QueuedBytes(); waits < 2*int64(len(in.Body))+n*1000 {
 		t.Errorf("%d bytes wait, of a request of %d that is kept beside its events, which have its header each", waits, len(in.Body))
 	}
+	b.committed.fill()
 	b.start(t)
 	wantOutcomes(t, <-results, 1, nil)
 	b.wantRows(t, rows{events: n, raw: 1})

@@ -82,7 +82,7 @@ func (s *Service) prepare(ctx context.Context, account gateway.AccountID, key ga
 	return newWaiting(arrival{
 		event: gateway.Event{
 			ID: gateway.EventID(s.clock.NewID()), AccountID: account, SourceID: source, Status: gateway.EventAccepted,
-			Type: in.Type, Subject: in.Subject, Key: in.Key, OccurredAt: in.OccurredAt,
+			Type: in.Type, Subject: in.Subject, Key: in.Key, OccurredAt: in.OccurredAt, Span: gateway.SpanFrom(ctx),
 		},
 		body: body,
 	}), nil

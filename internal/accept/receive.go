@@ -176,10 +176,10 @@ func (s *Service) prepareReceived(ctx context.Context, r reception, verified sig
 	if len(arrivals) > 1 {
 		request = new(gateway.RequestID(s.clock.NewID()))
 	}
-	rule := r.source.namer()
+	rule, span := r.source.namer(), gateway.SpanFrom(ctx)
 	for i := range arrivals {
 		arrivals[i].event.ID = gateway.EventID(s.clock.NewID())
-		arrivals[i].event.RequestID = request
+		arrivals[i].event.RequestID, arrivals[i].event.Span = request, span
 		rule.name(ctx, &arrivals[i])
 	}
 	w := newWaiting(arrivals...)

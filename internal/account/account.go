@@ -38,6 +38,8 @@ type Service struct {
 	hasher  hasher
 
 	refusals refusals
+	// keys finds the keys of requests.
+	keys keyLookup
 	// using are the keys of which it is just noted that they are used.
 	using sync.Map
 }
@@ -46,6 +48,6 @@ type Service struct {
 func NewService(o Options) *Service {
 	return &Service{
 		store: o.Store, clock: o.Clock, signup: o.Signup, baseURL: o.BaseURL, smtp: o.SMTP,
-		hasher: newHasher(o.Passwords),
+		hasher: newHasher(o.Passwords), keys: keyLookup{ask: o.Store.APIKeysByHash},
 	}
 }

@@ -28,10 +28,11 @@ var (
 // gateway.ErrNotFound; one that is known and refused is ErrKeyEnded or
 // ErrKeyNetwork, comes with its error, and is noted in the audit log.
 func (s *Service) Authenticate(ctx context.Context, keyText string) (gateway.APIKey, error) {
-	key, ended, err := s.store.APIKeyByHash(ctx, secret.HashToken(keyText))
+	found, err := s.keys.find(ctx, secret.HashToken(keyText))
 	if err != nil {
 		return gateway.APIKey{}, err
 	}
+	key, ended := found.APIKey, found.Ended
 	from := gateway.OriginOf(ctx).Address
 	switch {
 	case ended:

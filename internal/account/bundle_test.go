@@ -14,6 +14,7 @@ import (
 	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
+	"github.com/rowlock/rowlock/internal/secret"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -30,9 +31,10 @@ const (
 // anybody may sign up.
 type bundle struct {
 	*account.Service
-	store *store.Store
-	pool  *pgxpool.Pool
-	clock *clock.Clock
+	store  *store.Store
+	pool   *pgxpool.Pool
+	sealer *secret.Sealer
+	clock  *clock.Clock
 }
 
 func newBundle(t *testing.T) bundle {
@@ -42,8 +44,8 @@ func newBundle(t *testing.T) bundle {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	b := bundle{pool: pool, clock: clock.New()}
-	if b.store, err = store.New(pool, pgtest.Sealer(t), slog.New(slog.DiscardHandler)); err != nil {
+	b := bundle{pool: pool, sealer: pgtest.Sealer(t), clock: clock.New()}
+	if b.store, err = store.New(pool, b.sealer, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return b.as(config.SignupOpen)

@@ -24,12 +24,16 @@ var ErrSameEmail = errors.New("it is the address that they have")
 
 // TooSoonError is something that was asked for too often.
 type TooSoonError struct {
-	// Until is when it can be asked for again.
+	// Until is when it can be asked for again, and Left how long that is.
 	Until time.Time
+	Left  time.Duration
 }
 
 // Error tells that, without the time.
 func (*TooSoonError) Error() string { return "asked for too often" }
+
+// Unwrap makes it a gateway.ErrRateLimited.
+func (*TooSoonError) Unwrap() error { return gateway.ErrRateLimited }
 
 // RequestEmail sends a link to the address that a person wants to log in with
 // from now on, and tells of it at the present one. Nothing changes until
@@ -68,8 +72,14 @@ func (s *Service) RequestEmail(ctx context.Context, of Session, email, password,
 		}
 		return s.auditPerson(ctx, tx, of.Person.ID, "login.ask_email", email)
 	})
+	return s.tooSoon(err)
+}
+
+// tooSoon passes an error on. One that says that something was tried too often
+// is a *TooSoonError.
+func (s *Service) tooSoon(err error) error {
 	if full, ok := errors.AsType[*store.TryLimitError](err); ok {
-		return &TooSoonError{Until: full.Until}
+		return &TooSoonError{Until: full.Until, Left: full.Until.Sub(s.clock.Now())}
 	}
 	return err
 }
@@ -84,11 +94,14 @@ func (s *Service) EmailAsked(ctx context.Context, user gateway.UserID, token str
 // sessions end, links in mails to the former address, too, and a new session
 // begins, whose token it returns. They are told at both addresses. Errors:
 // gateway.ErrNotFound for a link that was used, is over, or another person's;
-// gateway.ErrEmailTaken.
+// gateway.ErrEmailTaken; ErrSessionOver.
 func (s *Service) ChangeEmail(ctx context.Context, of Session, link string, d Device) (token string, err error) {
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		changed, err := tx.ChangeEmail(ctx, of.Person.ID, tokenHash(link))
 		if err != nil {
+			return err
+		}
+		if err := leave(ctx, tx, of); err != nil {
 			return err
 		}
 		if err := s.endEntrances(ctx, tx, of.Person.ID); err != nil {

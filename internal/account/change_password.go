@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
@@ -11,7 +12,7 @@ import (
 // All their sessions end, the links in mails that could set another, too, and
 // a new session begins, whose token it returns. They are told by mail. Errors:
 // gateway.InvalidError (password); ErrWrongCredentials and *LockedError about
-// the present one, as of LogIn.
+// the present one, as of LogIn; ErrSessionOver.
 func (s *Service) ChangePassword(ctx context.Context, of Session, current, password string, d Device) (token string, err error) {
 	if err := checkPassword(password); err != nil {
 		return "", err
@@ -28,6 +29,9 @@ func (s *Service) ChangePassword(ctx context.Context, of Session, current, passw
 		if err := check(tx.SetPassword(ctx, of.Person.ID, proven.PasswordHash, hash))(ErrWrongCredentials); err != nil {
 			return err
 		}
+		if err := leave(ctx, tx, of); err != nil {
+			return err
+		}
 		if err := s.passwordIsNew(ctx, tx, of.Person.ID, of.Email); err != nil {
 			return err
 		}
@@ -41,6 +45,16 @@ func (s *Service) ChangePassword(ctx context.Context, of Session, current, passw
 		return "", err
 	}
 	return token, nil
+}
+
+// leave ends the session that another one follows upon. Whoever locks the
+// person's row before that may have ended it: then none follows.
+func leave(ctx context.Context, tx store.Tx, of Session) error {
+	err := tx.EndSession(ctx, of.Person.ID, of.ID)
+	if errors.Is(err, gateway.ErrNotFound) {
+		return ErrSessionOver
+	}
+	return err
 }
 
 // passwordIsNew ends what the former password has let in, and tells the person.

@@ -51,6 +51,10 @@ func (s *Service) mailMembers(ctx context.Context, tx store.Tx, account gateway.
 	if err != nil {
 		return err
 	}
+	return s.mailAll(ctx, tx, addresses, write)
+}
+
+func (s *Service) mailAll(ctx context.Context, tx store.Tx, addresses []string, write func(to string) store.Mail) error {
 	for _, to := range addresses {
 		if err := s.addMail(ctx, tx, write(to)); err != nil {
 			return err

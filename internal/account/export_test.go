@@ -16,6 +16,12 @@ const (
 	EmailTries = emailTries
 	ResetTries = resetTries
 	CodeTries  = codeTries
+	PairWindow = pairWindow
+	CodeWindow = codeWindow
+
+	InvitesSent  = invitesSent
+	InvitesToOne = invitesToOne
+
 	MaxHashing = maxHashing
 	MaxWaiting = maxWaiting
 )

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"crypto/sha256"
 	"strings"
 	"time"
 
@@ -17,6 +18,15 @@ const (
 	actionRevoke      = "member.revoke_invitation"
 )
 
+const (
+	// invitesSent is how many mails that invite an account sends in inviteWindow,
+	// and invitesToOne how many go to one address from all of them, so that nobody's
+	// mailbox is filled, and no instance is known for it.
+	invitesSent  = 100
+	invitesToOne = 5
+	inviteWindow = time.Hour
+)
+
 // NewMember is who is invited.
 type NewMember struct {
 	// Email is the address that the invitation is for, and goes to; empty is for
@@ -27,8 +37,8 @@ type NewMember struct {
 
 // InviteMember invites somebody into an account and returns the token, which is
 // kept nowhere but in the mail. Errors: gateway.InvalidError (email, role);
-// gateway.ErrMember, gateway.ErrInvited for an address; gateway.ErrOwnerNeeded
-// for who makes an owner and is none.
+// gateway.ErrMember, gateway.ErrInvited for an address; *TooSoonError where too
+// many mails went out; gateway.ErrOwnerNeeded for who makes an owner and is none.
 func (s *Service) InviteMember(ctx context.Context, account gateway.Account, by gateway.Actor, n NewMember) (Invitation, string, error) {
 	if err := checkRole(n.Role); err != nil {
 		return Invitation{}, "", err
@@ -51,7 +61,7 @@ func (s *Service) InviteMember(ctx context.Context, account gateway.Account, by 
 		return s.audit(ctx, tx, account.ID, by, actionInvite, i.ID.String(), summaryOf(i))
 	})
 	if err != nil {
-		return Invitation{}, "", s.forOwners(ctx, err, account.ID, by, actionInvite, account.ID.String())
+		return Invitation{}, "", s.forOwners(ctx, s.tooSoon(err), account.ID, by, actionInvite, account.ID.String())
 	}
 	i, err = s.store.MemberInvitation(ctx, account.ID, i.ID)
 	return i, token, err
@@ -59,8 +69,8 @@ func (s *Service) InviteMember(ctx context.Context, account gateway.Account, by 
 
 // RenewInvitation sends an invitation once more, with a new token, which it
 // returns; the former one is of no use any more. Errors: gateway.ErrNotFound;
-// gateway.ErrStateChanged for one that is used or revoked;
-// gateway.ErrOwnerNeeded.
+// gateway.ErrStateChanged for one that is used or revoked; *TooSoonError as of
+// InviteMember; gateway.ErrOwnerNeeded.
 func (s *Service) RenewInvitation(ctx context.Context, account gateway.Account, by gateway.Actor, id gateway.InvitationID) (i Invitation, token string, err error) {
 	token = secret.NewToken("")
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
@@ -73,7 +83,7 @@ func (s *Service) RenewInvitation(ctx context.Context, account gateway.Account, 
 		return s.audit(ctx, tx, account.ID, by, actionInviteAgain, id.String(), summaryOf(i))
 	})
 	if err != nil {
-		return Invitation{}, "", s.forOwners(ctx, err, account.ID, by, actionInviteAgain, id.String())
+		return Invitation{}, "", s.forOwners(ctx, s.tooSoon(err), account.ID, by, actionInviteAgain, id.String())
 	}
 	return i, token, nil
 }
@@ -87,6 +97,21 @@ func (s *Service) RevokeInvitation(ctx context.Context, account gateway.AccountI
 		return s.audit(ctx, tx, account, by, actionRevoke, id.String(), "")
 	})
 	return s.forOwners(ctx, err, account, by, actionRevoke, id.String())
+}
+
+// endInvitationsOf revokes what somebody, or a key, has invited and could not invite
+// any more, and notes it.
+func (s *Service) endInvitationsOf(ctx context.Context, tx store.Tx, account gateway.AccountID, by, of gateway.Actor) error {
+	ids, err := tx.EndInvitationsOf(ctx, account, of)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	lines := make([]store.AuditLine, len(ids))
+	for i, id := range ids {
+		lines[i] = s.line("who invited may not any more")
+		lines[i].Object = id.String()
+	}
+	return tx.AuditMany(ctx, account, by, actionRevoke, lines)
 }
 
 // MemberInvitation reads an invitation into an account, whatever became of it.
@@ -104,8 +129,24 @@ func (s *Service) mailInvitation(ctx context.Context, tx store.Tx, account gatew
 	if i.Email == "" {
 		return nil
 	}
+	for _, try := range []store.Try{
+		{Subject: invitesSubject(account.ID), Most: invitesSent, Window: inviteWindow},
+		{Subject: invitedSubject(i.Email), Most: invitesToOne, Window: inviteWindow},
+	} {
+		if err := tx.ReserveTry(ctx, try); err != nil {
+			return err
+		}
+	}
 	return s.addMail(ctx, tx, joinMail(s.baseURL, i.Email, account.Name, i.Role, token))
 }
+
+// invitesSubject names mails that invite into an account in the table of tries, and
+// invitedSubject those to an address, from whichever account.
+func invitesSubject(account gateway.AccountID) [32]byte {
+	return sha256.Sum256([]byte("invites\x00" + account.String()))
+}
+
+func invitedSubject(email string) [32]byte { return sha256.Sum256([]byte("invited\x00" + email)) }
 
 // summaryOf tells in the audit log who is invited.
 func summaryOf(i Invitation) string {

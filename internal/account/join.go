@@ -36,8 +36,8 @@ func StateOf(i Invitation, now time.Time) InvitationState {
 }
 
 // ErrInvitationSpent is an invitation that cannot be used, or not by this
-// person: it was used or revoked, its time is over, or it is for another
-// address.
+// person: it was used or revoked, its time is over, it is for another address,
+// or leads into an account that is about to be deleted.
 var ErrInvitationSpent = errors.New("the invitation cannot be used")
 
 // InvitationByToken finds an invitation, whatever became of it. One that never
@@ -73,7 +73,7 @@ func (s *Service) JoinAsNew(ctx context.Context, token string, in SignUp) (Prove
 		return Proven{}, ErrInvitationSpent
 	case err != nil:
 		return Proven{}, err
-	case StateOf(i, s.clock.Now()) != InvitationWaits:
+	case StateOf(i, s.clock.Now()) != InvitationWaits || i.AccountClosing:
 		return Proven{}, ErrInvitationSpent
 	}
 	user, hash, err := s.newPerson(ctx, in)

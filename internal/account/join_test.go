@@ -237,3 +237,141 @@ func TestHandingOverAsksForThePassword(t *testing.T) {
 		t.Errorf("%+v, %v", people, err)
 	}
 }
+
+// invitedBy is an invitation that a member makes, for whoever has the link.
+func (n team) invitedBy(t *testing.T, by gateway.UserID, role gateway.Role) (gateway.InvitationID, string) {
+	t.Helper()
+	i, token, err := n.InviteMember(t.Context(), n.Account, actor(by), account.NewMember{Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.ID, token
+}
+
+// Who is removed, leaves, or may not invite any more has no link left that lets
+// them, or anybody, in; what somebody else has sent once more is theirs.
+func TestInvitationsEndWithWhoInvited(t *testing.T) {
+	t.Parallel()
+	n := newTeam(t, newBundle(t))
+	for name, end := range map[string]func(gateway.UserID) error{
+		"removed": func(who gateway.UserID) error { return n.Remove(t.Context(), n.Account, actor(n.owner), who) },
+		"left":    func(who gateway.UserID) error { return n.Remove(t.Context(), n.Account, actor(who), who) },
+		"demoted": func(who gateway.UserID) error {
+			return n.SetRole(t.Context(), n.ID, actor(n.owner), who, gateway.RoleOperator)
+		},
+	} {
+		who := n.joined(t, name, gateway.RoleAdmin)
+		kept, _ := n.invitedBy(t, who, gateway.RoleViewer)
+		id, token := n.invitedBy(t, who, gateway.RoleAdmin)
+		_, again, err := n.RenewInvitation(t.Context(), n.Account, actor(n.owner), kept)
+		if err := errors.Join(err, end(who)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.JoinAsNew(t.Context(), token, person(name+"-again")); !errors.Is(err, account.ErrInvitationSpent) {
+			t.Errorf("the link of who was %s: %v", name, err)
+		}
+		if got := n.text(t, `SELECT string_agg(object, ' ') FROM audit_log WHERE action = 'member.revoke_invitation' AND object IN ($1, $2)`, id.String(), kept.String()); got != id.String() {
+			t.Errorf("%s: revoked are %s in the audit log, want %s", name, got, id)
+		}
+		if _, err := n.JoinAsNew(t.Context(), again, person(name+"-other")); err != nil {
+			t.Errorf("what the owner sent once more: %v", err)
+		}
+	}
+	// So it is with a key that is ended.
+	key, _, err := n.CreateKey(t.Context(), n.ID, actor(n.owner), account.NewKey{Name: "ci", Scopes: gateway.Scopes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, byKey, err := n.InviteMember(t.Context(), n.Account, gateway.Actor(key.ID.String()), account.NewMember{Role: gateway.RoleAdmin})
+	if err := errors.Join(err, n.EndKey(t.Context(), n.ID, actor(n.owner), key.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.JoinAsNew(t.Context(), byKey, person("mallory")); !errors.Is(err, account.ErrInvitationSpent) {
+		t.Errorf("the link of a key that was ended: %v", err)
+	}
+	// Who hands the account over may still invite, and owners no more.
+	ada := n.joined(t, "ada", gateway.RoleAdmin)
+	_, viewer := n.invitedBy(t, n.owner, gateway.RoleViewer)
+	_, owner := n.invitedBy(t, n.owner, gateway.RoleOwner)
+	if err := n.HandOver(t.Context(), n.Account, n.session(t, n.start(t, n.owner, account.Device{}, "")), password, here, ada); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.JoinAsNew(t.Context(), owner, person("boss")); !errors.Is(err, account.ErrInvitationSpent) {
+		t.Errorf("an owner, by who is none any more: %v", err)
+	}
+	if _, err := n.JoinAsNew(t.Context(), viewer, person("vera")); err != nil {
+		t.Errorf("a viewer, by an admin: %v", err)
+	}
+}
+
+// Nobody joins an account that is about to be deleted, until it is restored.
+func TestNobodyJoinsWhatIsClosing(t *testing.T) {
+	t.Parallel()
+	n := newTeam(t, newBundle(t))
+	ada := n.create(t, "Other", "ada@example.com").UserID
+	token, as := n.ask(t, "", gateway.RoleViewer), account.Person{ID: n.owner, Name: "Olga"}
+	if _, err := n.Close(t.Context(), n.Account, as); err != nil {
+		t.Fatal(err)
+	}
+	who := account.Person{ID: ada, Email: "ada@example.com", Name: "Ada"}
+	if _, err := n.Join(t.Context(), token, who); !errors.Is(err, account.ErrInvitationSpent) {
+		t.Errorf("with a log-in: %v", err)
+	}
+	if _, err := n.JoinAsNew(t.Context(), token, person("bob")); !errors.Is(err, account.ErrInvitationSpent) {
+		t.Errorf("somebody new: %v", err)
+	}
+	if err := n.Restore(t.Context(), n.Account, as); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Join(t.Context(), token, who); err != nil {
+		t.Errorf("once it is restored: %v", err)
+	}
+}
+
+// Nobody's mailbox is filled with invitations, from however many accounts, and no
+// account mails without end.
+func TestInvitationMailsAreBounded(t *testing.T) {
+	t.Parallel()
+	n := newTeam(t, newBundle(t))
+	invite := func(of gateway.Account, by gateway.UserID, email string) error {
+		_, _, err := n.InviteMember(t.Context(), of, actor(by), account.NewMember{Email: email, Role: gateway.RoleViewer})
+		return err
+	}
+	tooSoon := func(err error) bool {
+		soon, ok := errors.AsType[*account.TooSoonError](err)
+		return ok && soon.Until.After(n.clock.Now()) && errors.Is(err, gateway.ErrRateLimited)
+	}
+	i, _, err := n.InviteMember(t.Context(), n.Account, actor(n.owner), account.NewMember{Email: "ada@example.com", Role: gateway.RoleViewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range account.InvitesToOne - 1 {
+		if _, _, err := n.RenewInvitation(t.Context(), n.Account, actor(n.owner), i.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := n.RenewInvitation(t.Context(), n.Account, actor(n.owner), i.ID); !tooSoon(err) {
+		t.Errorf("once more: %v, want TooSoonError", err)
+	}
+	other := n.create(t, "Other", "bob@example.com")
+	if err := invite(gateway.Account{ID: other.AccountID, Name: "Other"}, other.UserID, "ADA@example.com"); !tooSoon(err) {
+		t.Errorf("from another account: %v, want TooSoonError", err)
+	}
+	if mails, _ := n.mailTo(t, "ada@example.com"); mails != account.InvitesToOne {
+		t.Errorf("%d mails to one address, want %d", mails, account.InvitesToOne)
+	}
+	for k := range account.InvitesSent - account.InvitesToOne {
+		if err := invite(n.Account, n.owner, fmt.Sprintf("someone%d@example.com", k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := invite(n.Account, n.owner, "late@example.com"); !tooSoon(err) {
+		t.Errorf("one too many from an account: %v, want TooSoonError", err)
+	}
+	if _, _, err := n.InviteMember(t.Context(), n.Account, actor(n.owner), account.NewMember{Role: gateway.RoleViewer}); err != nil {
+		t.Errorf("a link that nobody is mailed: %v", err)
+	}
+	if got := n.text(t, `SELECT count(*)::text FROM invitations WHERE email = 'late@example.com'`); got != "0" {
+		t.Error("an invitation was made, and not mailed")
+	}
+}

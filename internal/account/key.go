@@ -70,12 +70,15 @@ func (s *Service) CreateKey(ctx context.Context, account gateway.AccountID, acto
 	return made, text, nil
 }
 
-// EndKey makes an API key end now. One that has ended is left as it is; one
-// that is not there is gateway.ErrNotFound.
+// EndKey makes an API key end now, and revokes what it has invited. One that has
+// ended is left as it is; one that is not there is gateway.ErrNotFound.
 func (s *Service) EndKey(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.KeyID) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		changed, err := tx.EndAPIKey(ctx, account, id)
 		if err != nil || !changed {
+			return err
+		}
+		if err := s.endInvitationsOf(ctx, tx, account, actor, gateway.Actor(id.String())); err != nil {
 			return err
 		}
 		return s.audit(ctx, tx, account, actor, "key.end", id.String(), "")

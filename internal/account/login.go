@@ -74,8 +74,10 @@ func (s *Service) LogIn(ctx context.Context, c Credentials) (Proven, error) {
 func (s *Service) prove(ctx context.Context, c Credentials) (store.Login, error) {
 	email, known := loginEmail(c.Email)
 	subject, client := loginSubject(email), clientOf(c.Address)
-	if err := s.reserveTries(ctx, subject, client, emailTries, emailWindow); err != nil {
-		return store.Login{}, err
+	tryErr := s.reserveTries(ctx, subject, client, emailTries, emailWindow)
+	locked, isLocked := errors.AsType[*LockedError](tryErr)
+	if tryErr != nil && !isLocked {
+		return store.Login{}, tryErr
 	}
 	var login store.Login
 	if known {
@@ -83,6 +85,9 @@ func (s *Service) prove(ctx context.Context, c Credentials) (store.Login, error)
 		if login, err = s.store.LoginByEmail(ctx, email); err != nil {
 			return store.Login{}, err
 		}
+	}
+	if isLocked {
+		return store.Login{}, s.noteLocked(ctx, refuser{subject: subject, user: login.User}, locked)
 	}
 	match, err := s.hasher.match(ctx, c.Password, login.PasswordHash)
 	switch {

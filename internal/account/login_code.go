@@ -57,15 +57,18 @@ func (s *Service) EnterWithCode(ctx context.Context, token, code string, d Devic
 	if err != nil {
 		return Entered{}, err
 	}
-	subject, client := codeSubject(half.User), clientOf(d.Address)
-	// A try is counted before it is made, as that of a password.
-	if err := s.reserveTries(ctx, subject, client, codeTries, codeWindow); err != nil {
+	client := clientOf(d.Address)
+	if err := s.reserveCode(ctx, half.User, client); err != nil {
 		return Entered{}, err
+	}
+	shown, err := s.readCode(ctx, half.User, code)
+	if err != nil {
+		return Entered{}, err // it was turned off meanwhile: the log-in is over
 	}
 	d.Keep = half.Keep
 	in := Entered{Keep: half.Keep}
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
-		hash, err := s.useCode(ctx, tx, half, typedCode(code), &in)
+		hash, err := s.useCode(ctx, tx, half, shown, &in)
 		if err != nil {
 			return err
 		}
@@ -85,7 +88,18 @@ func (s *Service) EnterWithCode(ctx context.Context, token, code string, d Devic
 	if err != nil {
 		return Entered{}, err
 	}
-	return in, s.forgiveLogin(ctx, subject, client)
+	return in, s.forgiveLogin(ctx, codeSubject(half.User), client)
+}
+
+// reserveCode counts a try of a person's code before it is made, as that of a
+// password. The error is *LockedError.
+func (s *Service) reserveCode(ctx context.Context, user gateway.UserID, client string) error {
+	subject := codeSubject(user)
+	err := s.reserveTries(ctx, subject, client, codeTries, codeWindow)
+	if locked, ok := errors.AsType[*LockedError](err); ok {
+		return s.noteLocked(ctx, refuser{subject: subject, user: user}, locked)
+	}
+	return err
 }
 
 // how says by which code somebody came in.
@@ -106,26 +120,38 @@ func (s *Service) refuseCode(ctx context.Context, user gateway.UserID, why error
 	})
 }
 
+// shownCode is a code as somebody has shown it.
+type shownCode struct {
+	text string
+	// key is what codes that change are made of; empty with a recovery code.
+	key store.StepKey
+}
+
+// readCode reads a code, and what it is compared with. It comes before the
+// transaction that uses it up, which holds a connection.
+func (s *Service) readCode(ctx context.Context, user gateway.UserID, text string) (c shownCode, err error) {
+	if c.text = typedCode(text); isStepCode(c.text) {
+		c.key, err = s.store.StepKey(ctx, user)
+	}
+	return c, err
+}
+
 // useCode uses a code up and returns the hash of the person's password, whose
 // row is locked from then on.
-func (s *Service) useCode(ctx context.Context, tx store.Tx, half store.HalfLogin, code string, in *Entered) (passwordHash string, err error) {
-	if !isStepCode(code) {
-		passwordHash, left, used, err := tx.UseRecoveryCode(ctx, half.User, secret.HashCode(code))
+func (s *Service) useCode(ctx context.Context, tx store.Tx, half store.HalfLogin, c shownCode, in *Entered) (passwordHash string, err error) {
+	if !isStepCode(c.text) {
+		passwordHash, left, used, err := tx.UseRecoveryCode(ctx, half.User, secret.HashCode(c.text))
 		if err := check(used, err)(ErrWrongCode); err != nil {
 			return "", err
 		}
 		in.CodesLeft = &left
 		return passwordHash, s.addMail(ctx, tx, codeUsedMail(s.baseURL, half.Email, left))
 	}
-	key, err := s.store.StepKey(ctx, half.User)
-	if err != nil {
-		return "", err // it was turned off meanwhile: the log-in is over
-	}
-	step, ok, err := stepOf(key.Text, code, s.clock.Now())
+	step, ok, err := stepOf(c.key.Text, c.text, s.clock.Now())
 	if err := check(ok, err)(ErrWrongCode); err != nil {
 		return "", err
 	}
-	passwordHash, used, err := tx.UseStep(ctx, half.User, key, step)
+	passwordHash, used, err := tx.UseStep(ctx, half.User, c.key, step)
 	return passwordHash, check(used, err)(ErrUsedCode)
 }
 

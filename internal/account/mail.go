@@ -93,6 +93,19 @@ func restoredMail(baseURL, to, by string, account gateway.Account) store.Mail {
 `, by, account.Name, baseURL, account.Slug)}
 }
 
+func twoStepRequiredMail(baseURL, to, by string, account gateway.Account) store.Mail {
+	return store.Mail{To: to, Subject: account.Name + " on Rowlock asks for two-step log-in", Body: fmt.Sprintf(`%[1]s has made two-step log-in required in “%[2]s” at %[3]s. You have not turned it on, and see nothing of the account until you do.
+
+Turn it on here. You need a program that makes codes, on your phone or in a password manager:
+
+%[3]s/me/two-step
+
+Then go on as before:
+
+%[3]s/a/%[4]s
+`, by, account.Name, baseURL, account.Slug)}
+}
+
 func twoStepOnMail(baseURL, to string) store.Mail {
 	return store.Mail{To: to, Subject: "Two-step log-in was turned on for Rowlock", Body: fmt.Sprintf(`From now on a code is asked for besides your password at %[1]s, and you were logged out everywhere else.
 

@@ -38,7 +38,8 @@ func (s *Service) MemberByID(ctx context.Context, account gateway.AccountID, use
 	return s.store.MemberByID(ctx, account, user)
 }
 
-// SetRole gives a member another role, from the next request on. Errors:
+// SetRole gives a member another role, from the next request on. What they have
+// invited whom they could not invite now is revoked. Errors:
 // gateway.InvalidError (role), gateway.ErrNotFound for who is no member,
 // gateway.ErrLastOwner, and gateway.ErrOwnerNeeded where an owner is made or
 // changed by somebody who is none.
@@ -56,13 +57,17 @@ func (s *Service) SetRole(ctx context.Context, account gateway.AccountID, by gat
 		if err != nil || !changed {
 			return err
 		}
+		if err := s.endInvitationsOf(ctx, tx, account, by, actorOf(user)); err != nil {
+			return err
+		}
 		return s.audit(ctx, tx, account, by, action, user.String(), of.Email+": "+string(role))
 	})
 	return s.forOwners(ctx, err, account, by, action, user.String())
 }
 
 // Remove ends a person's membership, from the next request on, and tells them by
-// mail. What they made stays. Who removes themselves leaves. Errors: as SetRole.
+// mail. What they made stays, but for invitations that wait: those are revoked.
+// Who removes themselves leaves. Errors: as SetRole.
 func (s *Service) Remove(ctx context.Context, account gateway.Account, by gateway.Actor, user gateway.UserID) error {
 	left, err := s.store.MemberByID(ctx, account.ID, user)
 	if err != nil {
@@ -70,6 +75,9 @@ func (s *Service) Remove(ctx context.Context, account gateway.Account, by gatewa
 	}
 	err = s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.RemoveMember(ctx, account.ID, by, user); err != nil {
+			return err
+		}
+		if err := s.endInvitationsOf(ctx, tx, account.ID, by, actorOf(user)); err != nil {
 			return err
 		}
 		if by == actorOf(user) {
@@ -101,6 +109,9 @@ func (s *Service) HandOver(ctx context.Context, account gateway.Account, of Sess
 	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		if err := tx.HandOver(ctx, account.ID, of.Person.ID, to); err != nil {
+			return err
+		}
+		if err := s.endInvitationsOf(ctx, tx, account.ID, actorOf(of.Person.ID), actorOf(of.Person.ID)); err != nil {
 			return err
 		}
 		if err := s.addMail(ctx, tx, ownerMail(s.baseURL, next.Email, of.Name, account)); err != nil {

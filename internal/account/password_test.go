@@ -323,3 +323,31 @@ func TestHashingIsBounded(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// Whose session was ended, from another one, while they change the password or
+// the address gets no new one, and changes nothing.
+func TestNoSessionFollowsOneThatWasEnded(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ada := b.create(t, "Acme", "ada@example.com").UserID
+	stolen := b.session(t, b.start(t, ada, account.Device{}, ""))
+	if err := b.RequestEmail(t.Context(), stolen, "new@example.org", password, here); err != nil {
+		t.Fatal(err)
+	}
+	link, _ := b.mailed(t, "new@example.org")
+	if err := b.EndSession(t.Context(), ada, stolen.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ChangePassword(t.Context(), stolen, password, newPassword, account.Device{Address: here}); !errors.Is(err, account.ErrSessionOver) {
+		t.Errorf("a new password: %v, want ErrSessionOver", err)
+	}
+	if _, err := b.ChangeEmail(t.Context(), stolen, link, account.Device{Address: here}); !errors.Is(err, account.ErrSessionOver) {
+		t.Errorf("another address: %v, want ErrSessionOver", err)
+	}
+	if err := b.logIn(t, "ada@example.com", password, here); err != nil {
+		t.Errorf("log in as before: %v", err)
+	}
+	if live, err := b.Sessions(t.Context(), ada); err != nil || len(live) != 0 {
+		t.Errorf("%d sessions are live, %v", len(live), err)
+	}
+}

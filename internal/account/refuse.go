@@ -30,6 +30,8 @@ const (
 	ActionRefusedMore  = "account.refuse_more"
 	ActionKeyRefused   = "key.refuse"
 	ActionLoginRefused = "login.refuse"
+
+	ActionLoginRefusedMore = "login.refuse_more"
 )
 
 // objectInstance is what something was done to that was done to the instance as
@@ -87,16 +89,24 @@ func isObject(text string) bool {
 // nobody hides what somebody else tries behind their own noise. A process that is
 // killed forgets the number of at most one window; what began it is noted.
 func (s *Service) noteRefusal(ctx context.Context, account gateway.AccountID, actor gateway.Actor, action string, line store.AuditLine) error {
-	alone, before := s.refusals.count(refuser{account, actor}, gateway.OriginOf(ctx), s.clock.Now())
+	who, now := refuser{account: account, actor: actor}, s.clock.Now()
+	alone, err := s.countRefusal(ctx, refusalCount{who: who, until: now.Add(refusalWindow), most: refusalsNoted}, now)
+	if err != nil || !alone {
+		return err
+	}
+	return s.writeRefusal(ctx, who, action, line)
+}
+
+// countRefusal counts a refusal in the window that it is given, or in the one
+// that goes on, and tells whether it is noted by itself. What the window before
+// has left is told.
+func (s *Service) countRefusal(ctx context.Context, window refusalCount, now time.Time) (alone bool, err error) {
+	window.from = gateway.OriginOf(ctx)
+	alone, before := s.refusals.count(window, now)
 	if before.unnoted() > 0 {
-		if err := s.tellUnnoted(ctx, before); err != nil {
-			return err
-		}
+		err = s.tellUnnoted(ctx, before)
 	}
-	if !alone {
-		return nil
-	}
-	return s.writeRefusal(ctx, refuser{account, actor}, action, line)
+	return alone, err
 }
 
 // TellRefusals writes into the audit log how many refusals there were besides
@@ -113,6 +123,9 @@ func (s *Service) tellRefusals(ctx context.Context, now time.Time) error {
 
 func (s *Service) tellUnnoted(ctx context.Context, c refusalCount) error {
 	ctx = gateway.WithOrigin(ctx, c.from)
+	if c.who.isLogin() {
+		return s.writeLocked(ctx, c.who, ActionLoginRefusedMore, fmt.Sprintf("%d more while it was locked", c.unnoted()))
+	}
 	return s.writeRefusal(ctx, c.who, ActionRefusedMore, store.AuditLine{
 		Object: objectOf(c.who.account), Detail: fmt.Sprintf("%d more within a minute", c.unnoted()),
 	})
@@ -139,11 +152,20 @@ func objectOf(account gateway.AccountID) string {
 	return account.String()
 }
 
-// refuser is who is refused, and where.
+// refuser is who is refused, and where: a member or a key in an account, or
+// whoever tries a log-in that is locked.
 type refuser struct {
 	account gateway.AccountID
 	actor   gateway.Actor
+
+	// subject names the log-in in the table of tries, and user is whose it is; zero
+	// is nobody's.
+	subject [32]byte
+	user    gateway.UserID
 }
+
+// isLogin tells that it is a log-in.
+func (r refuser) isLogin() bool { return r.subject != [32]byte{} }
 
 // refusalCount is how often somebody was refused in a window, and from where
 // last.
@@ -152,35 +174,37 @@ type refusalCount struct {
 	from gateway.Origin
 	// until is when the window ends, which begins with the first refusal.
 	until time.Time
-	n     int
+	// most is how many of them are noted one by one.
+	most, n int
 }
 
 // unnoted is how many of them are in no entry yet.
-func (c refusalCount) unnoted() int { return max(c.n-refusalsNoted, 0) }
+func (c refusalCount) unnoted() int { return max(c.n-c.most, 0) }
 
-// refusals counts those of this process, of members and keys that are known: so
+// refusals counts those of this process: of members and keys that are known, and
+// of log-ins that are locked, each after some passwords that were compared. So
 // many there are at the most.
 type refusals struct {
 	mu sync.Mutex
 	of map[refuser]refusalCount
 }
 
-// count counts a refusal. It tells whether it is noted by itself, and returns
-// the window before, if that is over.
-func (r *refusals) count(who refuser, from gateway.Origin, now time.Time) (alone bool, before refusalCount) {
+// count counts a refusal, in the window that is given unless one goes on. It tells
+// whether it is noted by itself, and returns the window before, if that is over.
+func (r *refusals) count(window refusalCount, now time.Time) (alone bool, before refusalCount) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c, known := r.of[who]
+	c, known := r.of[window.who]
 	if !known || !now.Before(c.until) {
-		before, c = c, refusalCount{who: who, until: now.Add(refusalWindow)}
+		before, c = c, window
 	}
 	c.n++
-	c.from = from
+	c.from = window.from
 	if r.of == nil {
 		r.of = map[refuser]refusalCount{}
 	}
-	r.of[who] = c
-	return c.n <= refusalsNoted, before
+	r.of[c.who] = c
+	return c.n <= c.most, before
 }
 
 // over forgets the windows that are over, and returns those with something to

@@ -32,6 +32,10 @@ type (
 	Flash = store.Flash
 )
 
+// ErrSessionOver is a session that was ended, from another one, while somebody did
+// something in it: nothing was done.
+var ErrSessionOver = errors.New("the session has ended")
+
 // Device is where somebody logs in.
 type Device struct {
 	// Address is the client's IP address, and Agent what it calls itself; both

@@ -45,9 +45,9 @@ func (s *Service) BeginTwoStep(ctx context.Context, of Session, password, addres
 // TurnTwoStepOn has codes asked for from now on, once it is shown one, and
 // returns the recovery codes, which are kept as hashes alone. Every other session
 // of the person ends: it was begun without a code. They are told by mail. Errors:
-// ErrWrongCode; gateway.ErrStateChanged when it is on already, or no key was
-// made.
-func (s *Service) TurnTwoStepOn(ctx context.Context, of Session, code string) ([]string, error) {
+// ErrWrongCode, and *LockedError after too many of them; gateway.ErrStateChanged
+// when it is on already, or no key was made.
+func (s *Service) TurnTwoStepOn(ctx context.Context, of Session, code, address string) ([]string, error) {
 	key, err := s.store.StepKey(ctx, of.Person.ID)
 	if errors.Is(err, gateway.ErrNotFound) {
 		return nil, gateway.ErrStateChanged
@@ -55,7 +55,14 @@ func (s *Service) TurnTwoStepOn(ctx context.Context, of Session, code string) ([
 	if err != nil {
 		return nil, err
 	}
-	step, ok, err := stepOf(key.Text, typedCode(code), s.clock.Now())
+	if code = typedCode(code); !isStepCode(code) {
+		return nil, ErrWrongCode // which is no guess
+	}
+	client := clientOf(address)
+	if err := s.reserveCode(ctx, of.Person.ID, client); err != nil {
+		return nil, err
+	}
+	step, ok, err := stepOf(key.Text, code, s.clock.Now())
 	if err := check(ok, err)(ErrWrongCode); err != nil {
 		return nil, err
 	}
@@ -78,7 +85,7 @@ func (s *Service) TurnTwoStepOn(ctx context.Context, of Session, code string) ([
 	if err != nil {
 		return nil, err
 	}
-	return codes, nil
+	return codes, s.forgiveLogin(ctx, codeSubject(of.Person.ID), client)
 }
 
 // NewRecoveryCodes makes recovery codes for a person who shows their password;
@@ -158,18 +165,34 @@ func (s *Service) turnTwoStepOff(ctx context.Context, user gateway.UserID, email
 }
 
 // RequireTwoStep says whether an account is for members who have turned two-step
-// log-in on alone, from their next request on. What API keys may do stays as it
-// is. Of is an owner. Errors: gateway.ErrStateChanged where it is so already, or
-// an owner would shut themselves out.
-func (s *Service) RequireTwoStep(ctx context.Context, account gateway.AccountID, of Session, required bool) error {
+// log-in on alone, from their next request on. Those who are shut out by it are
+// told by mail. What API keys may do stays as it is. Of is an owner. Errors:
+// gateway.ErrStateChanged where it is so already, or an owner would shut
+// themselves out.
+func (s *Service) RequireTwoStep(ctx context.Context, account gateway.Account, of Session, required bool) error {
 	action := "account.two_step_optional"
 	if required {
 		action = "account.two_step_required"
 	}
 	return s.store.InTx(ctx, func(tx store.Tx) error {
-		if err := check(tx.RequireTwoStep(ctx, account, of.Person.ID, required))(gateway.ErrStateChanged); err != nil {
+		if err := check(tx.RequireTwoStep(ctx, account.ID, of.Person.ID, required))(gateway.ErrStateChanged); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, account, actorOf(of.Person.ID), action, account.String(), "")
+		if required {
+			if err := s.mailShutOut(ctx, tx, account, of.Name); err != nil {
+				return err
+			}
+		}
+		return s.audit(ctx, tx, account.ID, actorOf(of.Person.ID), action, account.ID.String(), "")
 	})
+}
+
+// mailShutOut tells those members that two-step log-in is required who have not
+// turned it on.
+func (s *Service) mailShutOut(ctx context.Context, tx store.Tx, account gateway.Account, by string) error {
+	addresses, err := tx.AddressesWithoutTwoStep(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	return s.mailAll(ctx, tx, addresses, func(to string) store.Mail { return twoStepRequiredMail(s.baseURL, to, by, account) })
 }

@@ -1,7 +1,9 @@
 package account_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"github.com/rowlock/rowlock/internal/account"
+	"github.com/rowlock/rowlock/internal/config"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -33,7 +36,13 @@ func (a authenticator) code(t *testing.T, b bundle, steps int) string {
 // step: the one of the next is taken, too.
 func (b bundle) secured(t *testing.T, name, email string) (of account.Session, by authenticator, codes []string) {
 	t.Helper()
-	of = b.session(t, b.start(t, b.create(t, name, email).UserID, account.Device{}, ""))
+	return b.turnedOn(t, b.create(t, name, email).UserID)
+}
+
+// turnedOn is secured of somebody who is there.
+func (b bundle) turnedOn(t *testing.T, user gateway.UserID) (of account.Session, by authenticator, codes []string) {
+	t.Helper()
+	of = b.session(t, b.start(t, user, account.Device{}, ""))
 	link, err := b.BeginTwoStep(t.Context(), of, password, here)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +52,7 @@ func (b bundle) secured(t *testing.T, name, email string) (of account.Session, b
 		t.Fatal(err)
 	}
 	by = authenticator{at.Query().Get("secret")}
-	if codes, err = b.TurnTwoStepOn(t.Context(), of, by.code(t, b, 0)); err != nil {
+	if codes, err = b.TurnTwoStepOn(t.Context(), of, by.code(t, b, 0), here); err != nil {
 		t.Fatal(err)
 	}
 	return of, by, codes
@@ -81,7 +90,7 @@ func TestTwoStepLogIn(t *testing.T) {
 	if _, err := b.BeginTwoStep(t.Context(), of, "wrong password", here); !errors.Is(err, account.ErrWrongCredentials) {
 		t.Errorf("with a wrong password: %v", err)
 	}
-	if _, err := b.TurnTwoStepOn(t.Context(), of, "123456"); !errors.Is(err, gateway.ErrStateChanged) {
+	if _, err := b.TurnTwoStepOn(t.Context(), of, "123456", here); !errors.Is(err, gateway.ErrStateChanged) {
 		t.Errorf("without a key: %v", err)
 	}
 	link, err := b.BeginTwoStep(t.Context(), of, password, here)
@@ -102,12 +111,12 @@ func TestTwoStepLogIn(t *testing.T) {
 	}
 	elsewhereToo := b.start(t, ada, account.Device{}, "")
 	for _, wrong := range []string{"", "123", "abcdef", by.code(t, b, 10), by.code(t, b, -10)} {
-		if _, err := b.TurnTwoStepOn(t.Context(), of, wrong); !errors.Is(err, account.ErrWrongCode) {
+		if _, err := b.TurnTwoStepOn(t.Context(), of, wrong, here); !errors.Is(err, account.ErrWrongCode) {
 			t.Errorf("with %q: %v", wrong, err)
 		}
 	}
 	code := by.code(t, b, 0)
-	codes, err := b.TurnTwoStepOn(t.Context(), of, " "+code[:3]+" "+code[3:])
+	codes, err := b.TurnTwoStepOn(t.Context(), of, " "+code[:3]+" "+code[3:], here)
 	if err != nil || len(codes) != account.RecoveryCodes {
 		t.Fatalf("%d codes, %v", len(codes), err)
 	}
@@ -341,26 +350,87 @@ func TestEndTwoStep(t *testing.T) {
 	}
 }
 
+// An owner who requires two-step log-in has those told by mail who are shut out by
+// it, once, and nobody else.
 func TestRequireTwoStep(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
-	of, _, _ := b.secured(t, "Acme", "ada@example.com")
-	acme, err := b.Accounts(t.Context(), of.Person.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := acme[0].Account.ID
-	got := tally(atOnce(3, func(int) error { return b.RequireTwoStep(t.Context(), id, of, true) }), gateway.ErrStateChanged)
+	n := newTeam(t, newBundle(t))
+	n.joined(t, "bob", gateway.RoleViewer)
+	of, _, _ := n.turnedOn(t, n.owner)
+	before, _ := n.mailTo(t, "owner@example.com")
+	got := tally(atOnce(3, func(int) error { return n.RequireTwoStep(t.Context(), n.Account, of, true) }), gateway.ErrStateChanged)
 	if got[nil] != 1 || got[gateway.ErrStateChanged] != 2 {
 		t.Errorf("at once: %v", got)
 	}
-	if err := b.RequireTwoStep(t.Context(), id, of, false); err != nil {
+	if mails, body := n.mailTo(t, "bob@example.com"); mails != 1 || !strings.Contains(body, "two-step log-in required in “Acme”") || !strings.Contains(body, baseURL+"/me/two-step\n") {
+		t.Errorf("%d mails to who is shut out: %s", mails, body)
+	}
+	if err := n.RequireTwoStep(t.Context(), n.Account, of, false); err != nil {
 		t.Error(err)
 	}
-	if got := b.text(t, `SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log WHERE action LIKE 'account.two%'`); got != "account.two_step_required account.two_step_optional" {
+	if mails, _ := n.mailTo(t, "bob@example.com"); mails != 1 {
+		t.Errorf("%d mails after it was made optional, want 1", mails)
+	}
+	if after, _ := n.mailTo(t, "owner@example.com"); after != before {
+		t.Error("who has it on is written to")
+	}
+	if got := n.text(t, `SELECT string_agg(action, ' ' ORDER BY id) FROM audit_log WHERE action LIKE 'account.two%'`); got != "account.two_step_required account.two_step_optional" {
 		t.Errorf("audited is %s", got)
 	}
-	if people, err := b.Members(t.Context(), id, store.Page[gateway.UserID]{Limit: 9}); err != nil || len(people) != 1 || !people[0].TwoStep {
+	people, err := n.Members(t.Context(), n.ID, store.Page[gateway.UserID]{Limit: 9})
+	if err != nil || len(people) != 2 || people[0].TwoStep || !people[1].TwoStep {
 		t.Errorf("members are %+v, %v", people, err)
+	}
+}
+
+// Who has taken over a session cannot guess the code that a key waits for, and
+// have it counted.
+func TestTheFirstCodeIsNotGuessed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	of := b.session(t, b.start(t, b.create(t, "Acme", "ada@example.com").UserID, account.Device{}, ""))
+	link, err := b.BeginTwoStep(t.Context(), of, password, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := authenticator{at.Query().Get("secret")}
+	for i := range account.PairTries {
+		if _, err := b.TurnTwoStepOn(t.Context(), of, by.code(t, b, 10+i), here); !errors.Is(err, account.ErrWrongCode) {
+			t.Fatalf("wrong code %d: %v", i+1, err)
+		}
+	}
+	if _, err := b.TurnTwoStepOn(t.Context(), of, by.code(t, b, 0), here); !isLocked(err) {
+		t.Errorf("after too many: %v, want LockedError", err)
+	}
+	b.exec(t, `UPDATE tries SET ends_at = now()`)
+	if _, err := b.TurnTwoStepOn(t.Context(), of, by.code(t, b, 0), here); err != nil {
+		t.Errorf("after the window: %v", err)
+	}
+}
+
+// A code is read before the transaction that uses it, so that people who log in at
+// once do not wait for each other's connections.
+func TestACodeNeedsOneConnection(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	_, by, _ := b.secured(t, "Acme", "ada@example.com")
+	half := b.half(t, "ada@example.com", account.Device{})
+	pool, err := store.Connect(t.Context(), b.pool.Config().ConnString(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	if b.store, err = store.New(pool, b.sealer, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	narrow := b.as(config.SignupOpen)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := narrow.EnterWithCode(ctx, half, by.code(t, b, 1), account.Device{Address: here}); err != nil {
+		t.Error(err)
 	}
 }

@@ -78,6 +78,8 @@ var rooms = map[string][]string{
 	// What a source's settings mean, for who edits them and who obeys them.
 	"internal/source/settings": {"internal/gateway", "internal/signature"},
 
+	"internal/metrics":        {"internal/decide", "internal/gateway", "internal/job", "internal/store"},
+	"internal/tracing":        {"internal/decide", "internal/gateway"},
 	"internal/worker":         slices.Concat(useCases, []string{"internal/clock", "internal/gateway", "internal/job"}),
 	"internal/server/access":  {"internal/gateway"},
 	"internal/server/body":    {"internal/gateway"},
@@ -97,8 +99,8 @@ var rooms = map[string][]string{
 	}),
 
 	"internal/app": slices.Concat(leaves, useCases, []string{
-		"internal/client", "internal/embedded", "internal/migrate", "internal/server", "internal/server/api", "internal/server/dashboard",
-		"internal/server/ingest", "internal/store", "internal/worker",
+		"internal/client", "internal/embedded", "internal/metrics", "internal/migrate", "internal/server", "internal/server/api", "internal/server/dashboard",
+		"internal/server/ingest", "internal/store", "internal/tracing", "internal/worker",
 	}),
 	"cmd": {"internal/app", "internal/client", "internal/config", "internal/demo", "internal/listener", "internal/receiver"},
 
@@ -116,6 +118,8 @@ var libraries = map[string][]string{
 	"cel.dev":                    {"internal/rule"},
 	"github.com/jackc/pgx":       {"internal/app", "internal/bench", "internal/embedded", "internal/migrate", "internal/pgtest", "internal/store"},
 	"github.com/labstack/echo":   {"internal/server"},
+	"go.opentelemetry.io":        {"internal/app", "internal/tracing"},
+	"github.com/prometheus":      {"internal/app", "internal/metrics", "internal/server"},
 	"github.com/riverqueue":      {"internal/app", "internal/job", "internal/migrate", "internal/store", "internal/worker"},
 	"github.com/spf13/cobra":     {"cmd"},
 	"riverqueue.com":             {"internal/app"},

@@ -64,6 +64,7 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 		return err
 	}
 	defer v.egress.CloseIdle()
+	defer v.stopTracing(ctx, o.Log)
 	if err := v.retain.MakeDays(ctx); err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (v *services) serverDeps(o ServeOptions) (server.Deps, error) {
 			Endpoints: o.Config.AccountMaxEndpoints, EventsPerSecond: o.Config.AccountEventsPerSecond, StoredBytes: int64(o.Config.AccountStoredBytes),
 			DedupeWindow: o.Config.DedupeWindow, ClaimRetention: o.Config.ClaimRetention,
 		},
-		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs,
+		Ready: v.checks(), Now: v.clock.Now, Log: o.Log, Jobs: jobs, Metrics: v.metrics, Trace: v.traceRequest(),
 	}, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
@@ -28,20 +29,25 @@ import (
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/explore"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/metrics"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
+	"github.com/rowlock/rowlock/internal/tracing"
 	"github.com/rowlock/rowlock/internal/worker"
 )
 
 // services are the use cases and what they stand on.
 type services struct {
-	node  store.Node
-	clock *clock.Clock
-	store *store.Store
+	node    store.Node
+	clock   *clock.Clock
+	store   *store.Store
+	metrics *prometheus.Registry
+	// traces is nil where nothing is traced.
+	traces *tracing.Tracing
 
 	egress     *egress.Client
 	accounts   *account.Service
@@ -69,7 +75,11 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		Deny:  ownAddresses(ctx, o.Config, db.url),
 		Now:   c.Now,
 	})
-	v := &services{node: node, clock: c, store: s, egress: client}
+	v := &services{node: node, clock: c, store: s, egress: client, metrics: prometheus.NewRegistry()}
+	told := metrics.New(v.metrics, o.Version)
+	if err := v.startTracing(ctx, o); err != nil {
+		return nil, err
+	}
 	if err := v.addPeople(o); err != nil {
 		return nil, err
 	}
@@ -81,17 +91,21 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 		Timeout:      o.Config.DeliveryTimeout,
 		DisableAfter: o.Config.DisableAfter,
 		UserAgent:    "Rowlock/" + o.Version,
+		Meter:        meterOf(told),
+		Trace:        v.traceAttempt(),
 	})
-	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake})
+	v.watch(o, pool)
+	v.decide = decide.New(decide.Options{Store: s, Clock: c, Log: o.Log, Node: node.Name, Wake: v.deliver.Wake, Tell: v.tellDecided(told)})
 	v.claims = claim.New(claim.Options{Store: s, Clock: c})
 	v.reconcile = reconcile.New(reconcile.Options{Store: s, Clock: c})
 	v.operate = operate.New(operate.Options{Store: s, Clock: c, Wake: v.deliver.Wake})
 	v.explore = explore.New(explore.Options{Store: s, Clock: c, Retention: o.Config.Retention})
-	var committed func([]gateway.EventID)
+	var reserve func() func([]gateway.EventID)
 	if o.Roles.Worker {
-		committed = v.decide.Offer
+		reserve = v.decide.Reserve
 	}
-	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Committed: committed, BaseURL: string(o.Config.BaseURL), Limits: accept.Limits{
+	accepted := func(rows int, took time.Duration) { told.Committed(metrics.Accept, rows, took) }
+	v.accept = accept.New(accept.Options{Store: s, Clock: c, Log: o.Log, Reserve: reserve, Timed: accepted, BaseURL: string(o.Config.BaseURL), Limits: accept.Limits{
 		KeyEventsPerSecond:     o.Config.KeyEventsPerSecond,
 		AccountEventsPerSecond: o.Config.AccountEventsPerSecond,
 		AccountStoredBytes:     int64(o.Config.AccountStoredBytes),

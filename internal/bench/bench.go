@@ -42,6 +42,8 @@ type Options struct {
 	Runs int
 	// History is what the database is filled with.
 	History fill.Options
+	// Filled says that an earlier run with the same history has filled it.
+	Filled bool
 }
 
 // Parse reads flags; runs is how often things are measured without one.
@@ -55,12 +57,24 @@ func Parse(name string, runs int, args []string) (o Options, err error) {
 	flags.IntVar(&o.History.Sources, "sources", 4, "how many sources an account has")
 	flags.IntVar(&o.History.Endpoints, "endpoints", 8, "how many endpoints an account has")
 	flags.IntVar(&o.History.BodySize, "body", 512, "size of a body in bytes")
-	o.History.Until = time.Now().UTC()
-	return o, flags.Parse(args)
+	filled := flags.String("filled", "", "the database holds what an earlier run with the same flags filled up to this `time`, which it printed")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	o.History.Until = time.Now().UTC().Truncate(time.Millisecond)
+	if *filled == "" {
+		return o, nil
+	}
+	if o.URL == "" {
+		return o, errors.New("-filled needs -url: a throw-away server is always empty")
+	}
+	o.Filled = true
+	o.History.Until, err = time.Parse(time.RFC3339Nano, *filled)
+	return o, err
 }
 
-// OnDatabase measures on a database of this version's tables, which is empty
-// and whose address the options then have.
+// OnDatabase measures on a database of this version's tables, whose address the
+// options then have.
 func OnDatabase(ctx context.Context, o Options, measure func(context.Context, *pgxpool.Pool, Options) error) (err error) {
 	if o.URL == "" {
 		server, err := throwaway.Start(ctx)
@@ -81,13 +95,23 @@ func OnDatabase(ctx context.Context, o Options, measure func(context.Context, *p
 	return measure(ctx, pool, o)
 }
 
-// Fill fills the database and lets it come to rest.
-func (o Options) Fill(ctx context.Context, pool *pgxpool.Pool) ([]fill.Account, error) {
+// Fill fills the database, unless that is done, and lets it come to rest. It
+// prints up to when the history goes.
+func (o Options) Fill(ctx context.Context, pool *pgxpool.Pool, out io.Writer) ([]fill.Account, error) {
+	if o.Filled {
+		return fill.Accounts(o.History), nil
+	}
+	began := time.Now()
 	accounts, err := fill.Fill(ctx, pool, o.History)
 	if err != nil {
 		return nil, err
 	}
-	return accounts, fill.Settle(ctx, pool)
+	if err := fill.Settle(ctx, pool); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "%d events of %d accounts in %d days up to %s, filled in %s\n\n", o.History.Events, len(accounts), o.History.Days,
+		o.History.Until.Format(time.RFC3339Nano), time.Since(began).Round(time.Second))
+	return accounts, nil
 }
 
 // Millis is a length of time in milliseconds, as tables have it.

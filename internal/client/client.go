@@ -29,21 +29,37 @@ type Client struct {
 	server *url.URL
 	key    string
 	http   *http.Client
+	// silence is how long an asking of a listener waits for the first of an answer.
+	silence time.Duration
 }
 
 // FromEnviron makes a client from ROWLOCK_SERVER and ROWLOCK_API_KEY as they
 // stand in environ ("NAME=value", as os.Environ gives them). A key that is
 // missing, or a value that cannot be used, is a *SettingError.
 func FromEnviron(environ []string) (*Client, error) {
-	server, err := parseServer(lookup(environ, ServerVariable))
+	server, key, err := settings(environ)
 	if err != nil {
 		return nil, err
 	}
-	key, err := parseKey(lookup(environ, KeyVariable))
+	return &Client{server: server, key: key, http: newHTTPClient(), silence: pollSilence}, nil
+}
+
+// Settings are the address of the server and the key that environ names, for what
+// makes its calls by itself. Errors are those of FromEnviron.
+func Settings(environ []string) (server, key string, err error) {
+	address, key, err := settings(environ)
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
-	return &Client{server: server, key: key, http: newHTTPClient()}, nil
+	return address.String(), key, nil
+}
+
+func settings(environ []string) (server *url.URL, key string, err error) {
+	if server, err = parseServer(lookup(environ, ServerVariable)); err != nil {
+		return nil, "", err
+	}
+	key, err = parseKey(lookup(environ, KeyVariable))
+	return server, key, err
 }
 
 // newHTTPClient follows no redirect: following one would turn a POST into a

@@ -2,15 +2,19 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"time"
 )
 
 const (
-	// pollTimeout bounds one asking of a listener: the server answers within 20 s,
-	// and what it answers may be long.
+	// pollTimeout bounds one asking of a listener: what is answered may be long.
 	pollTimeout = 90 * time.Second
+	// pollSilence is how long the answer may take to begin: the server has one within
+	// 20 s. A line that is silent for longer is dead, as after a laptop slept.
+	pollSilence = 35 * time.Second
 	// maxOrders bounds, in bytes, an answer with orders: bodies of 4 MiB together,
 	// or one that is longer, in base64.
 	maxOrders = 64 << 20
@@ -27,8 +31,21 @@ type NewListenEndpoint struct {
 type Endpoint struct {
 	ID  string `json:"id"`
 	UID string `json:"uid"`
+	// Kind is KindListen where it has no address; it never changes.
+	Kind string `json:"kind"`
 	// Secret verifies what it receives; only of one that was just made.
 	Secret string `json:"secret"`
+}
+
+// KindListen is the kind of endpoints that are listened for.
+const KindListen = "listen"
+
+// Endpoint reads an endpoint, by its id or uid.
+func (c *Client) Endpoint(ctx context.Context, endpoint string) (e Endpoint, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	err = c.exchange(ctx, http.MethodGet, endpointsPath+"/"+url.PathEscape(endpoint), nil, &e)
+	return e, err
 }
 
 // CreateListenEndpoint makes an endpoint that is listened for. A *Problem of the
@@ -37,7 +54,7 @@ func (c *Client) CreateListenEndpoint(ctx context.Context, e NewListenEndpoint) 
 	err = c.exchange(ctx, http.MethodPost, endpointsPath, struct {
 		Kind string `json:"kind"`
 		NewListenEndpoint
-	}{"listen", e}, &made)
+	}{KindListen, e}, &made)
 	return made, err
 }
 
@@ -88,12 +105,24 @@ func (s *Span) UnmarshalText(text []byte) error {
 func (c *Client) Poll(ctx context.Context, endpoint string, a Asking) ([]Order, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	timer := time.AfterFunc(c.silence, func() { giveUp(errSilent) })
+	defer timer.Stop()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { timer.Stop() }})
 	var answer struct {
 		Orders []Order `json:"orders"`
 	}
 	err := c.exchange(ctx, http.MethodPost, listenerPath(endpoint)+"/poll", a, &answer)
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		c.http.CloseIdleConnections() // so that the next call does not go the same way
+		err = &CallError{Server: c.server.String(), Cause: errSilent}
+	}
 	return answer.Orders, err
 }
+
+// errSilent is the cause when a line has died without a word.
+var errSilent = errors.New("no answer came")
 
 // Report is how an order went: what was answered, or why nothing was.
 type Report struct {

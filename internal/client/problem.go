@@ -122,7 +122,7 @@ func (p *Problem) Hint() string {
 	case p.Code == "scope_missing":
 		return "Use an API key that has the scope: publish to send, manage to listen."
 	case p.Code == "listener_connected":
-		return "Stop the other one, or choose an endpoint of your own with --endpoint."
+		return "Stop the other one, or choose an endpoint of your own with --endpoint. One that was killed counts as connected for 15 seconds: then try again."
 	case p.Code == "endpoint_has_address":
 		return "The endpoint of this uid is sent to at its URL: choose another with --endpoint."
 	case p.Code == "storage_full":

@@ -47,7 +47,7 @@ type Config struct {
 	LogFormat LogFormat  `env:"ROWLOCK_LOG_FORMAT" envDefault:"text" accept:"text or json" about:"form of the log lines: text (key=value, for people) or json (one object a line, for machines)"`
 	LogLevel  slog.Level `env:"ROWLOCK_LOG_LEVEL" envDefault:"info" accept:"debug, info, warn or error" about:"least level that is logged: debug, info, warn or error"`
 
-	OTLPEndpoint SecretURL `env:"OTEL_EXPORTER_OTLP_ENDPOINT" schemes:"http,https" accept:"a URL such as http://localhost:4318" about:"where traces go; the other standard OpenTelemetry variables hold too. Empty: tracing is off"`
+	OTLPEndpoint SecretURL `env:"OTEL_EXPORTER_OTLP_ENDPOINT" schemes:"http,https" accept:"a URL such as http://localhost:4318" about:"where traces go; over HTTP; the other standard OpenTelemetry variables hold too. Empty: tracing is off"`
 }
 
 // Embedded tells whether the process runs its own PostgreSQL, because no

@@ -206,8 +206,8 @@ func (b *bundle) wantUsage(t *testing.T, events int) {
 	b.wantCount(t, events*len(body), `SELECT coalesce(sum(bytes), 0)::int FROM usage WHERE account_id = $1`, b.account)
 }
 
-// deliverJobs is the query for how many lanes are to be drained.
-const deliverJobs = `SELECT count(*) FROM river_job WHERE kind = 'deliver'`
+// alarms is the query for how many lanes are to be drained.
+const alarms = `SELECT count(*) FROM lanes WHERE wake_at IS NOT NULL`
 
 // processJobs reads which events the process jobs name, job by job, each
 // sorted.

@@ -26,7 +26,8 @@ type Service struct {
 	log   *slog.Logger
 	node  string
 	wake  func([]store.LaneRef)
-	local chan []gateway.EventID
+	meter func(Round)
+	local offers
 	// filters are those of endpoints, compiled.
 	filters *rule.Filters
 	// rules are those of sources, compiled.
@@ -42,20 +43,23 @@ type Options struct {
 	Log   *slog.Logger
 	// Node names this process in the usage rows.
 	Node string
-	// Wake is told which lanes got work, after the commit: the jobs wake the
-	// other nodes. It must not block. May be nil.
+	// Wake is told which lanes got work, after the commit; their alarms wake the
+	// other nodes. It must not block. Where it is nil, jobs wake the lanes.
 	Wake func([]store.LaneRef)
+	// Tell is told of each transaction that decided something, after the commit.
+	// It must not block. May be nil.
+	Tell func(Round)
 }
 
 // New makes a Service.
 func New(o Options) *Service {
-	wake := o.Wake
-	if wake == nil {
-		wake = func([]store.LaneRef) {}
+	meter := o.Tell
+	if meter == nil {
+		meter = func(Round) {}
 	}
 	return &Service{
-		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: wake,
-		local: make(chan []gateway.EventID, localQueue), filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
+		store: o.Store, clock: o.Clock, log: o.Log, node: o.Node, wake: o.Wake, meter: meter,
+		filters: rule.NewFilters(), rules: rule.NewRules(), turns: rule.NewTurns(),
 	}
 }
 
@@ -129,62 +133,75 @@ func (s *Service) inHalves(ctx context.Context, ids []gateway.EventID, err error
 func (s *Service) processTogether(ctx context.Context, which func(context.Context, store.Tx) ([]gateway.EventID, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
-	var lanes []store.LaneRef
+	began := s.clock.Now()
+	var p planned
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
 		ids, err := which(ctx, tx)
 		if err != nil {
 			return err
 		}
-		lanes, err = s.decide(ctx, tx, ids)
+		p, err = s.decide(ctx, tx, ids)
 		return err
 	})
 	if err == nil {
-		s.wake(lanes)
+		if s.wake != nil {
+			s.wake(p.lanes)
+		}
+		s.tellOf(p, began)
 	}
 	return err
 }
 
+// rouse has lanes that get work drained: by this node, which is told after the
+// commit, and if that is lost or it has no time by any other, at the lanes' alarms.
+func (s *Service) rouse(ctx context.Context, tx store.Tx, lanes []store.LaneRef) error {
+	if s.wake == nil {
+		return tx.Enqueue(ctx, job.Delivers(lanes)...)
+	}
+	return tx.AlarmLanes(ctx, lanes)
+}
+
 // decide is the transaction: the decide-once guard, the rules and the guard of
-// facts, the fan-out, the jobs, and last the rows that other transactions may wait
+// facts, the fan-out, the alarms, and last the rows that other transactions may wait
 // for.
-func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) ([]store.LaneRef, error) {
+func (s *Service) decide(ctx context.Context, tx store.Tx, ids []gateway.EventID) (p planned, err error) {
 	events, err := tx.TakeUndecided(ctx, ids)
 	if err != nil || len(events) == 0 {
-		return nil, err
+		return p, err
 	}
 	paused, err := pausedSources(ctx, tx, events)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	ended, err := s.interpret(ctx, tx, events, paused)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := endWithoutSubject(ctx, tx, events, paused, ended); err != nil {
-		return nil, err
+		return p, err
 	}
 	candidates, err := candidatesFor(ctx, tx, events)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	refused, err := s.sift(ctx, tx, told(events, paused, ended), candidates)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p := plan(events, paused, ended, candidates, refused)
+	p = plan(events, paused, ended, candidates, refused)
 	if _, err := tx.InsertDeliveries(ctx, p.deliveries); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := tx.SetDecisions(ctx, p.decisions); err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := putOff(ctx, tx, events, ended); err != nil {
-		return nil, err
+		return p, err
 	}
-	if err := tx.Enqueue(ctx, job.Delivers(p.lanes)...); err != nil {
-		return nil, err
+	if err := s.rouse(ctx, tx, p.lanes); err != nil {
+		return p, err
 	}
-	return p.lanes, tx.AddUsage(ctx, s.node, p.usage, p.types)
+	return p, tx.AddUsage(ctx, s.node, p.usage, p.types)
 }
 
 // pausedSources locks the paused sources among the events', if there are any.

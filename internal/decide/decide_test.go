@@ -33,7 +33,7 @@ func TestProcess(t *testing.T) {
 			}
 		}
 	}
-	b.wantCount(t, 2, deliverJobs)
+	b.wantCount(t, 2, alarms)
 	b.wantUsage(t, 2)
 	want := []store.LaneRef{{AccountID: b.account, EndpointID: all}, {AccountID: b.account, EndpointID: orders}}
 	if diff := cmp.Diff(want, b.woken); diff != "" {
@@ -52,7 +52,7 @@ func TestProcessAgain(t *testing.T) {
 	b.process(t)
 	b.process(t, gateway.EventID(b.clock.NewID())) // nobody's
 	b.wantCount(t, 3, `SELECT count(*) FROM deliveries`)
-	b.wantCount(t, 1, deliverJobs)
+	b.wantCount(t, 1, alarms)
 	b.wantUsage(t, 3)
 	if len(b.woken) != 1 {
 		t.Errorf("%d lanes were woken, want one, once", len(b.woken))
@@ -114,7 +114,7 @@ func TestProcessWithoutEndpoints(t *testing.T) {
 	if e := b.event(t, id); e.Status != gateway.EventNoEndpoints || e.Decision != "no endpoint asks for a" {
 		t.Errorf("event is %s, %q", e.Status, e.Decision)
 	}
-	b.wantCount(t, 0, deliverJobs)
+	b.wantCount(t, 0, alarms)
 	b.wantUsage(t, 1)
 	if len(b.woken) != 0 {
 		t.Errorf("woken: %v", b.woken)
@@ -191,7 +191,7 @@ func TestProcessOfABadEventAlone(t *testing.T) {
 	}
 	b.wantStatus(t, gateway.EventAccepted, id)
 	b.wantUsage(t, 0)
-	b.wantCount(t, 0, deliverJobs)
+	b.wantCount(t, 0, alarms)
 	if len(b.woken) != 0 {
 		t.Errorf("woken: %v", b.woken)
 	}
@@ -219,6 +219,7 @@ func TestProcessWithoutWake(t *testing.T) {
 	if err := s.Process(t.Context(), []gateway.EventID{id}); err != nil {
 		t.Fatal(err)
 	}
-	b.wantCount(t, 1, deliverJobs)
+	b.wantCount(t, 1, `SELECT count(*) FROM river_job WHERE kind = 'deliver'`)
+	b.wantCount(t, 0, alarms)
 	b.wantCount(t, 1, `SELECT count(*) FROM usage WHERE node = 'n2'`)
 }

@@ -15,3 +15,6 @@ func (s *Service) TakeTurn(ctx context.Context, account gateway.AccountID) (done
 func (s *Service) ProcessOffer(ctx context.Context, ids []gateway.EventID) error {
 	return s.processOffer(ctx, ids)
 }
+
+// LocalQueue is how many places a node has.
+const LocalQueue = localQueue

@@ -92,7 +92,7 @@ func TestNobodyWantsIt(t *testing.T) {
 	check("2 endpoints ask for order.created, and the filter of none matches; 1 could not be evaluated, the first: no such key: amout")
 	b.exec(t, `UPDATE endpoints SET filter = 'false'`)
 	check("2 endpoints ask for order.created, and the filter of none matches")
-	b.wantCount(t, 0, deliverJobs)
+	b.wantCount(t, 0, alarms)
 }
 
 // What nobody wanted is decided again when the filter was mended.

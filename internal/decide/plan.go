@@ -17,6 +17,8 @@ type planned struct {
 	lanes []store.LaneRef
 	usage map[store.SourceRef]store.Usage
 	types map[store.TypeRef]int64
+	// decided is every event that was, for whoever counts.
+	decided []Decided
 }
 
 // plan decides a batch: an event of a paused source is held, one that its rule
@@ -31,7 +33,7 @@ func plan(events []store.Undecided, paused map[gateway.SourceID]bool, ended verd
 	touched := map[gateway.EndpointID]bool{}
 	for _, e := range events {
 		if paused[e.SourceID] {
-			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: gateway.EventHeld, Reason: "the source is paused"})
+			p.decide(e, gateway.EventHeld, "the source is paused")
 			continue
 		}
 		over, isOver := ended[e.ID]
@@ -40,14 +42,22 @@ func plan(events []store.Undecided, paused map[gateway.SourceID]bool, ended verd
 		}
 		p.count(e)
 		if isOver {
-			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: over.status, Reason: over.reason})
+			p.decide(e, over.status, over.reason)
 			continue
 		}
 		if n, others := p.fanOut(e, byAccount[e.AccountID], refused, touched); n == 0 {
-			p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: withoutEndpoints(e.Type), Reason: others.nobody(e.Type)})
+			p.decide(e, withoutEndpoints(e.Type), others.nobody(e.Type))
+		} else {
+			p.note(e, gateway.EventProcessed)
 		}
 	}
 	return p
+}
+
+// decide says that an event is something else than processed, and why.
+func (p *planned) decide(e store.Undecided, status gateway.EventStatus, reason string) {
+	p.decisions = append(p.decisions, store.Decision{ID: e.ID, Status: status, Reason: reason})
+	p.note(e, status)
 }
 
 // withoutEndpoints is what becomes of an event that nobody gets. It can be

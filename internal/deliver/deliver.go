@@ -34,6 +34,12 @@ type Options struct {
 	DisableAfter int
 	// UserAgent is what receivers see.
 	UserAgent string
+	// Meter is told what happens, to be counted.
+	Meter Meter
+	// Trace begins the span of an attempt at an event that is traced, below the one
+	// that accepted it, and returns it with what ends it. nil: attempts have no spans,
+	// and receivers are told of the one that accepted the event.
+	Trace func(accepted gateway.Span, began time.Time) (gateway.Span, func(*gateway.Attempt))
 }
 
 // shutdownGrace is how long sends in flight may go on after a stop.
@@ -61,6 +67,7 @@ type Service struct {
 
 // New makes a Service. It sends nothing before Run.
 func New(o Options) *Service {
+	o.Meter.complete()
 	return &Service{Options: o, slots: newSlots(o.Workers), drains: map[gateway.EndpointID]*drain{}, alarms: map[gateway.EndpointID]alarm{}}
 }
 

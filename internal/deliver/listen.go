@@ -166,7 +166,7 @@ func (s *Service) takeOrders(ctx context.Context, a store.Asking) (orders []Orde
 
 func (s *Service) order(target store.Target, r *store.Relay) (Order, error) {
 	header, err := s.header(target, attemptInput{
-		delivery: r.Delivery, event: r.Event, n: r.N, eventType: r.EventType, headers: r.Headers, body: r.Body, claim: r.Claim,
+		delivery: r.Delivery, event: r.Event, n: r.N, eventType: r.EventType, headers: r.Headers, body: r.Body, claim: r.Claim, span: r.Span,
 	}, r.TakenAt)
 	if err != nil {
 		return Order{}, fmt.Errorf("%w: %w", ErrUnsignable, err)

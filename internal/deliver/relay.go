@@ -178,7 +178,7 @@ func (r *relays) look() {
 	}
 	for i := range ended {
 		if open, ok := r.close(ended[i].Attempt.ID()); ok {
-			r.results <- r.service.relayEnded(open, ended[i])
+			r.results <- r.service.relayEnded(r.ctx, open, ended[i])
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (r *relays) close(id gateway.AttemptID) (relayed, bool) {
 // relayEnded tells what follows from how a relay ended. One that nobody took was
 // no attempt. One whose listener has gone may have arrived: the delivery goes to
 // the next listener, and a claim that it holds stays in doubt.
-func (s *Service) relayEnded(open relayed, end store.RelayEnd) *sent {
+func (s *Service) relayEnded(ctx context.Context, open relayed, end store.RelayEnd) *sent {
 	t := open.taken
 	r := &sent{eventType: t.EventType, ownEvent: strings.HasPrefix(t.EventType, gateway.OwnTypePrefix), claim: t.Claim, relayed: true}
 	if !end.Taken && !end.Reported {
@@ -223,14 +223,17 @@ func (s *Service) relayEnded(open relayed, end store.RelayEnd) *sent {
 	}
 	a := end.Attempt
 	a.Trigger = t.Trigger
+	r.span, r.endSpan = s.beginSpan(t.Span, a.StartedAt)
 	if !end.Reported {
 		a.Outcome, a.Detail = gateway.OutcomeUnknown, "the listener went away before it said how it went"
 		r.Result = store.Result{Attempt: a, Status: gateway.DeliveryPending, NextAttemptAt: s.Clock.Now()}
+		s.attempted(ctx, r)
 		return r
 	}
 	r.answer = gateway.Answer{
 		Outcome: a.Outcome, StatusCode: a.StatusCode, RetryAfter: gateway.DecodeHeaders(a.ResponseHeaders).Get("Retry-After"),
 	}
 	r.Result = s.conclude(open.target, t, a, r.answer)
+	s.attempted(ctx, r)
 	return r
 }

@@ -30,6 +30,9 @@ type sent struct {
 	claim *store.WonClaim
 	// cancelled: we stopped it ourselves, which is no result.
 	cancelled bool
+	// span is the attempt's, and endSpan ends it; nil where none was begun.
+	span    gateway.Span
+	endSpan func(*gateway.Attempt)
 	// relayed: a listener made the attempt, which holds no slot.
 	relayed bool
 	// slow is how its slot was counted.
@@ -74,12 +77,14 @@ func (s *Service) send(ctx context.Context, lane store.Lane, target store.Target
 		r.Result = notSent(t, gateway.DeliveryPending, s.Clock.Now())
 		return r
 	}
+	r.span, r.endSpan = s.beginSpan(t.Span, s.Clock.Now())
 	attempt, answer, cancelled := s.attempt(ctx, target, attemptInput{
-		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body, claim: t.Claim, timeout: timeout,
+		delivery: t.ID, event: t.EventID, n: t.N, eventType: t.EventType, headers: t.Headers, body: t.Body, claim: t.Claim, span: r.span, timeout: timeout,
 	})
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = lane.AccountID, lane.EndpointID, t.Trigger
 	r.Result = s.conclude(target, t, attempt, answer)
 	r.answer, r.cancelled = answer, cancelled
+	s.attempted(ctx, r)
 	return r
 }
 
@@ -116,6 +121,8 @@ type attemptInput struct {
 	headers, body []byte
 	// claim is what it goes out under; nil for a type that is not single-fire.
 	claim *store.WonClaim
+	// span is what the receiver is told that it is part of.
+	span gateway.Span
 	// timeout is the endpoint's where it is zero.
 	timeout time.Duration
 }
@@ -135,6 +142,14 @@ func (s *Service) attempt(ctx context.Context, target store.Target, in attemptIn
 	a.Outcome, a.ErrorKind, a.Detail, a.StatusCode = result.Outcome, result.Kind, plain(result.Detail), result.Status
 	a.ResponseHeaders, a.ResponseBody = gateway.EncodeHeaders(result.Header), result.Body
 	return a, gateway.Answer{Outcome: result.Outcome, StatusCode: result.Status, RetryAfter: result.RetryAfter}, result.Cancelled
+}
+
+// beginSpan begins the span of an attempt at an event that is traced.
+func (s *Service) beginSpan(accepted gateway.Span, began time.Time) (gateway.Span, func(*gateway.Attempt)) {
+	if s.Trace == nil || accepted.IsZero() {
+		return accepted, nil
+	}
+	return s.Trace(accepted, began)
 }
 
 // asReceived are the headers that tell what the bytes are: they go with them.
@@ -165,6 +180,9 @@ func (s *Service) header(target store.Target, in attemptInput, now time.Time) (h
 	}
 	header.Set("Rowlock-Event-Type", in.eventType)
 	header.Set("Rowlock-Attempt", strconv.Itoa(in.n))
+	if !in.span.IsZero() {
+		header.Set("Traceparent", in.span.Traceparent())
+	}
 	header.Set("User-Agent", s.UserAgent)
 	if target.Auth.Kind != gateway.AuthNone {
 		header.Set("Authorization", target.Auth.Header)

@@ -147,7 +147,8 @@ func TestSingleFireIsPerEndpointAndSubject(t *testing.T) {
 }
 
 // park leaves one delivery of the fact in the air and n behind it, and returns
-// all of them, with what ends it.
+// all of them, those that wait in the order in which they have the turn: by their
+// ids, which of events within one millisecond is any.
 func (b *bundle) park(t *testing.T, e gateway.Endpoint, n int) (holder gateway.DeliveryID, parked []gateway.DeliveryID) {
 	t.Helper()
 	holder = b.report(t, e, 1)[0]
@@ -156,6 +157,7 @@ func (b *bundle) park(t *testing.T, e gateway.Endpoint, n int) (holder gateway.D
 	parked = b.report(t, e, n)
 	b.wake(e)
 	b.untilCount(t, n, `SELECT count(*) FROM deliveries WHERE waiting_on IS NOT NULL`)
+	slices.SortFunc(parked, gateway.DeliveryID.Compare)
 	return holder, parked
 }
 

@@ -72,6 +72,16 @@ func (s *slots) try(account gateway.AccountID, slow bool, want int) int {
 	return n
 }
 
+// held is how many slots are taken, and how many claims wait for one.
+func (s *slots) held() (taken, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sh := range s.shares {
+		waiting += sh.quick.claims.Len() + sh.slow.claims.Len()
+	}
+	return s.total - s.free, waiting
+}
+
 // wait queues for one slot.
 func (s *slots) wait(account gateway.AccountID, slow bool) *claim {
 	s.mu.Lock()

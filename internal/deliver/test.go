@@ -46,9 +46,10 @@ func (s *Service) Test(ctx context.Context, account gateway.AccountID, actor gat
 	if target.Kind == gateway.EndpointListen {
 		return s.relayTest(ctx, store.Lane{AccountID: account, EndpointID: id}, target, in)
 	}
-	attempt, answer, _ := s.attempt(ctx, target, in)
+	attempt, answer, cancelled := s.attempt(ctx, target, in)
 	attempt.AccountID, attempt.EndpointID, attempt.Trigger = account, id, gateway.TriggerTest
 	status, _ := gateway.RetryPolicy{}.Next(answer, 1, s.Clock.Now(), 0)
+	s.attempted(ctx, &sent{Result: store.Result{Attempt: attempt, Status: status}, eventType: eventType, cancelled: cancelled})
 	writing := context.WithoutCancel(ctx)
 	return attempt, s.Store.InTx(writing, func(tx store.Tx) error { return tx.InsertTested(writing, attempt, status) })
 }

@@ -19,6 +19,7 @@ func (h *hold) turn(ctx context.Context) error {
 	defer cancel()
 	want := h.want(ctx)
 	defer h.giveBack()
+	began := h.service.Clock.Now()
 	var t taking
 	err := h.inTx(writing, func(tx store.Tx) (err error) {
 		t, err = h.transact(writing, tx, want)
@@ -27,6 +28,9 @@ func (h *hold) turn(ctx context.Context) error {
 	if err != nil {
 		h.uncertain = h.uncertain || want > 0 && store.IsUnknownFate(err)
 		return err
+	}
+	if len(h.unrecorded) > 0 {
+		h.service.Meter.Recorded(len(h.unrecorded), h.service.Clock.Now().Sub(began))
 	}
 	h.unrecorded = nil
 	if t.active {
@@ -143,6 +147,7 @@ func (h *hold) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.service.Meter.Lost(left)
 	if left > 0 || len(adopted) > 0 {
 		h.service.Log.Info("lane taken over", "endpoint", h.lane.EndpointID, "unknown", left, "adopted", len(adopted))
 	}

@@ -81,7 +81,7 @@ func (m *mails) answer(q *http.Request, body []byte) int {
 	}
 	pause(ctx, mailTime)
 	n := m.count()
-	if c.complete(ctx, api, map[string]any{"message_id": fmt.Sprintf("<%d.%s@mail.example.com>", n, u.User)}) != nil {
+	if c.complete(ctx, api, map[string]any{"message_id": fmt.Sprintf("%d.%s@mail.example.com", n, u.User)}) != nil {
 		return http.StatusServiceUnavailable
 	}
 	if n%losesEach == 0 {

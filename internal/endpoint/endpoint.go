@@ -68,7 +68,11 @@ func (s *Service) Create(ctx context.Context, account gateway.AccountID, actor g
 		if signing, err = tx.AddEndpointSecret(ctx, account, e.ID, signing); err != nil {
 			return err
 		}
-		return s.audit(ctx, tx, e, actor, "endpoint.create", "")
+		if err := s.audit(ctx, tx, e, actor, "endpoint.create", ""); err != nil || !in.Paused {
+			return err
+		}
+		e, err = s.pause(ctx, tx, account, actor, e.ID)
+		return err
 	})
 	if err != nil {
 		return gateway.Endpoint{}, gateway.Secret{}, err

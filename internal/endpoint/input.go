@@ -47,6 +47,8 @@ type Input struct {
 	Auth *Auth
 	// Secret is the first signing secret, for Create alone.
 	Secret *string
+	// Paused is for Create alone: it is sent nothing before it is resumed.
+	Paused bool
 }
 
 const (

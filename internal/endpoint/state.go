@@ -13,17 +13,23 @@ import (
 // endpoint that is not there is gateway.ErrNotFound.
 func (s *Service) Pause(ctx context.Context, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID) (gateway.Endpoint, error) {
 	var e gateway.Endpoint
-	err := s.store.InTx(ctx, func(tx store.Tx) error {
-		changed, err := tx.PauseEndpoint(ctx, account, id)
-		if err != nil {
-			return err
-		}
-		if e, err = tx.Endpoint(ctx, account, id); err != nil || !changed {
-			return err
-		}
-		return s.audit(ctx, tx, e, actor, "endpoint.pause", "")
+	err := s.store.InTx(ctx, func(tx store.Tx) (err error) {
+		e, err = s.pause(ctx, tx, account, actor, id)
+		return err
 	})
 	return e, err
+}
+
+func (s *Service) pause(ctx context.Context, tx store.Tx, account gateway.AccountID, actor gateway.Actor, id gateway.EndpointID) (gateway.Endpoint, error) {
+	changed, err := tx.PauseEndpoint(ctx, account, id)
+	if err != nil {
+		return gateway.Endpoint{}, err
+	}
+	e, err := tx.Endpoint(ctx, account, id)
+	if err != nil || !changed {
+		return e, err
+	}
+	return e, s.audit(ctx, tx, e, actor, "endpoint.pause", "")
 }
 
 // Resume makes an endpoint active, forgets its failures and has everything

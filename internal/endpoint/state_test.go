@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/gateway"
 )
 
@@ -52,4 +53,15 @@ func TestResumeWakesTheLane(t *testing.T) {
 		t.Errorf("%d jobs, %d lanes awake, %v; want 1 and 1", jobs, awake, err)
 	}
 	b.wantAudit(t, "endpoint.create", "endpoint.resume")
+}
+
+// One that begins paused was never active: nothing was sent to it meanwhile.
+func TestCreatePaused(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e, _, err := b.Create(t.Context(), b.account, actor, endpoint.Input{URL: new("https://example.com/hook"), Paused: true})
+	if err != nil || e.State != gateway.EndpointPaused {
+		t.Fatalf("made %+v, %v", e, err)
+	}
+	b.wantAudit(t, "endpoint.create", "endpoint.pause")
 }

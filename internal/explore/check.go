@@ -35,7 +35,6 @@ func (s *Service) endpointCheck(account gateway.AccountID, endpoint gateway.Endp
 }
 
 // statusCheck leaves those that have one of the statuses, or got as far as is
-// statusCheck leaves those that have one of the statuses, or got as far as is
 // asked for.
 func (s *Service) statusCheck(account gateway.AccountID, q Query) check {
 	return func(ctx context.Context, events []gateway.Event) ([]gateway.Event, error) {

@@ -42,7 +42,7 @@ func New(o Options) *Service {
 	if o.LookTime == 0 {
 		o.LookTime = DefaultLookTime
 	}
-	return &Service{Options: o, looks: rule.NewTurns(), exports: rule.NewTurns()}
+	return &Service{Options: o, looks: rule.NewTurns(), exports: rule.NewTurnsOf(exportsAtOnce)}
 }
 
 // Query says which events are looked for; the zero value is all of them.

@@ -21,6 +21,10 @@ const (
 	exportRows = 500
 	// turnWait is how long an export waits until others have ended.
 	turnWait = 10 * time.Second
+	// exportsAtOnce is how many exports a node writes at once, one of an account. It
+	// is more than it takes to keep the node busy: a slow reader holds a place for as
+	// long as it reads, and a few of them must not keep out everybody else.
+	exportsAtOnce = 16
 )
 
 // Format is how an export is written.
@@ -186,8 +190,11 @@ func (e *Export) writeSome(ctx context.Context, out writer, events []gateway.Eve
 				return fmt.Errorf("write export: %w", err)
 			}
 		}
+		if err := out.flush(); err != nil { // before the next bodies come
+			return err
+		}
 	}
-	return out.flush()
+	return nil
 }
 
 // arrived reads the bodies of a few events, where they are asked for.

@@ -172,6 +172,57 @@ func TestExportEndsWithItsReader(t *testing.T) {
 	}
 }
 
+// longest keeps the length of the longest part that it was given.
+type longest struct{ n, parts int }
+
+func (l *longest) Write(text []byte) (int, error) {
+	l.n = max(l.n, len(text))
+	l.parts++
+	return len(text), nil
+}
+
+// Of many long bodies a few are in memory at once.
+func TestExportOfLongBodies(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, time.Minute)
+	const size, most = 256 << 10, 6 << 20
+	ids := make([]gateway.EventID, 100)
+	for i := range ids {
+		ids[i] = b.all[i].ID
+	}
+	if _, err := b.pool.Exec(t.Context(), `UPDATE event_bodies SET body = convert_to('"' || repeat('x', $2 - 2) || '"', 'UTF8') WHERE id = ANY ($1)`, ids, size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.pool.Exec(t.Context(), `UPDATE events SET body_size = $2 WHERE id = ANY ($1)`, ids, size); err != nil {
+		t.Fatal(err)
+	}
+	e, err := b.Export(t.Context(), b.account.ID, explore.Query{}, explore.FormatNDJSON, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var got longest
+	if err := e.Write(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.n < size || got.n > most {
+		t.Errorf("the longest of %d parts has %d bytes, want at most %d", got.parts, got.n, most)
+	}
+}
+
+// Those who read slowly do not keep other accounts from exporting.
+func TestExportsOfOtherAccounts(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, time.Minute)
+	for i := range byte(8) {
+		e, err := b.Export(t.Context(), gateway.AccountID{1: i}, explore.Query{}, explore.FormatCSV, false)
+		if err != nil {
+			t.Fatalf("export %d: %v", i, err)
+		}
+		defer e.Close()
+	}
+}
+
 func TestExportsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, time.Minute)

@@ -47,6 +47,12 @@ func (b *bundle) queries(t *testing.T) map[string]explore.Query {
 		"delivered": {Progress: []gateway.Progress{gateway.ProgressDelivered}}, "any progress": {Progress: gateway.Progresses},
 		"status or progress": {Statuses: ignored, Progress: failed},
 		"endpoint":           {Endpoint: &endpoint}, "failed to endpoint": {Endpoint: &endpoint, Progress: failed},
+		"type and source":                {Type: "order.paid", Source: &source},
+		"type, source and statuses":      {Type: "order.paid", Source: &source, Statuses: []gateway.EventStatus{gateway.EventIgnored, gateway.EventProcessed}},
+		"no type of a source":            {Type: "no.such", Source: &source},
+		"type and status":                {Type: "order.paid", Statuses: []gateway.EventStatus{gateway.EventProcessed}},
+		"source and statuses to come":    {Source: &source, Statuses: ignored, Since: time.Now().Add(time.Hour)},
+		"source, failed or ignored":      {Source: &source, Statuses: ignored, Progress: failed},
 		"endpoint and statuses":          {Endpoint: &endpoint, Statuses: []gateway.EventStatus{gateway.EventProcessed}, Progress: failed},
 		"endpoint, type, source":         {Endpoint: &endpoint, Type: "order.paid", Source: &source},
 		"type, failed or ignored":        {Type: "order.created", Statuses: ignored, Progress: failed},
@@ -120,6 +126,32 @@ func TestFindTellsHowFarItLooked(t *testing.T) {
 	part, err = b.Find(t.Context(), b.account.ID, explore.Query{}, nil, 50)
 	if err != nil || part.Stopped || part.Looked != 0 || part.Next == nil || *part.Next != b.all[49].ID || len(part.Events) != 50 {
 		t.Errorf("%+v, %v; want the newest fifty", part, err)
+	}
+}
+
+// Two things of which there are many, and which never met, are looked for within
+// the time, as everything is.
+func TestFindEndsWhereNothingMeets(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, time.Nanosecond)
+	source := b.account.Sources[1]
+	if _, err := b.pool.Exec(t.Context(), `UPDATE events SET type = 'order.paid' WHERE account_id = $1 AND source_id <> $2`, b.account.ID, source); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.pool.Exec(t.Context(), `UPDATE events SET type = 'order.created', status = 'ignored' WHERE account_id = $1 AND source_id = $2`, b.account.ID, source); err != nil {
+		t.Fatal(err)
+	}
+	for name, q := range map[string]explore.Query{
+		"type and source":            {Type: "order.paid", Source: &source},
+		"type and the common status": {Type: "order.created", Statuses: []gateway.EventStatus{gateway.EventProcessed}},
+	} {
+		part, err := b.Find(t.Context(), b.account.ID, q, nil, 50)
+		if err != nil || !part.Stopped || len(part.Events) != 0 || part.Looked == 0 || part.Looked > 100 {
+			t.Errorf("%s: %+v, %v; want it to stop behind the first hundred", name, part, err)
+		}
+		if got, _ := b.found(t.Context(), t, q, 50); len(got) != 0 {
+			t.Errorf("%s: found %v", name, got)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *Service) window(q Query, shortest time.Duration) store.Window {
 // few of them from an index. nil is not known.
 func (s *Service) Histogram(ctx context.Context, account gateway.AccountID, q Query) (*Histogram, error) {
 	// Of one key there are few events, which need no picture.
-	if q.empty() || s.isGone(q) || !q.Search.IsZero() || len(q.Progress) > 0 || q.Key != nil {
+	if q.empty() || s.isAway(q) || !q.Search.IsZero() || len(q.Progress) > 0 || q.Key != nil {
 		return nil, nil //nolint:nilnil // the document says what it means
 	}
 	if q.Endpoint != nil {
@@ -82,9 +82,10 @@ func (s *Service) Histogram(ctx context.Context, account gateway.AccountID, q Qu
 	return s.counted(ctx, account, q)
 }
 
-// isGone tells that all of a query's time is before what is kept.
-func (s *Service) isGone(q Query) bool {
-	return !q.Until.IsZero() && !q.Until.After(s.Clock.Now().Add(-s.Retention))
+// isAway tells that all of a query's time is before what is kept, or has yet to come.
+func (s *Service) isAway(q Query) bool {
+	now := s.Clock.Now()
+	return !q.Until.IsZero() && !q.Until.After(now.Add(-s.Retention)) || q.Since.After(now)
 }
 
 // meter is what counts the events of a query by the hour; nil where nothing does.

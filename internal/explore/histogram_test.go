@@ -102,6 +102,8 @@ func TestHistogramOfWhatNobodyCounts(t *testing.T) {
 		"type and source":   {Type: "order.paid", Source: &b.account.Sources[0]},
 		"endpoint and type": {Type: "order.paid", Endpoint: &b.account.Endpoints[0]},
 		"of a past":         {Since: now.AddDate(0, 0, -40), Until: now.AddDate(0, 0, -39)},
+		"to come":           {Since: now.Add(time.Hour), Endpoint: &b.account.Endpoints[0]},
+		"to come, of all":   {Since: now.Add(time.Hour)},
 		"key":               {Key: b.all[0].Key},
 		"no time":           {Since: now, Until: now},
 	} {

@@ -40,7 +40,10 @@ func (s *Service) plan(ctx context.Context, account gateway.AccountID, q Query) 
 			return plan{streams: named, checks: s.sentChecks(account, q)}, err
 		}
 	}
-	p := s.planByIndex(account, q)
+	p, err := s.planByIndex(ctx, account, q)
+	if err != nil {
+		return p, err
+	}
 	if !q.Search.IsZero() {
 		p.checks, p.opens = append(p.checks, s.searchCheck(account, q.Search)), true
 	}
@@ -49,21 +52,26 @@ func (s *Service) plan(ctx context.Context, account gateway.AccountID, q Query) 
 
 // planByIndex is the way without a search. What is rare leads first: a subject or
 // a key, then what was sent, then what the events are.
-func (s *Service) planByIndex(account gateway.AccountID, q Query) plan {
+func (s *Service) planByIndex(ctx context.Context, account gateway.AccountID, q Query) (p plan, err error) {
 	switch {
 	case q.Subject != "" || q.Key != nil:
-		return plan{streams: []stream{s.events(account, q.filter())}, checks: s.sentChecks(account, q)}
+		return plan{streams: []stream{s.events(account, q.filter())}, checks: s.sentChecks(account, q)}, nil
 	case q.Endpoint == nil && len(q.Progress) == 0:
-		return plan{streams: s.byStatus(account, q)}
+		p.streams, err = s.byStatus(ctx, account, q)
+		return p, err
 	}
-	p := plan{streams: s.sent(account, q)}
+	p.streams = s.sent(account, q)
 	if q.Endpoint == nil {
-		p.streams = append(p.streams, s.byStatus(account, q)...)
+		byStatus, err := s.byStatus(ctx, account, q)
+		if err != nil {
+			return p, err
+		}
+		p.streams = append(p.streams, byStatus...)
 	}
 	if len(q.Progress) > 0 {
 		p.checks = append(p.checks, s.statusCheck(account, q))
 	}
-	return p
+	return p, nil
 }
 
 // events is the stream of a filter.
@@ -80,21 +88,6 @@ func (s *Service) chosen(account gateway.AccountID, ids []gateway.EventID) strea
 		events = keep(events, func(e gateway.Event) bool { return page.Before == nil || e.ID.Compare(*page.Before) < 0 })
 		return events[:min(len(events), page.Limit)], err
 	}}
-}
-
-// byStatus are the streams of the statuses, each by the index that has it; of
-// all events where no status is asked for.
-func (s *Service) byStatus(account gateway.AccountID, q Query) []stream {
-	if !q.statusMatters() {
-		return []stream{s.events(account, q.filter())}
-	}
-	streams := make([]stream, len(q.Statuses))
-	for i, status := range q.Statuses {
-		f := q.filter()
-		f.Status = status
-		streams[i] = s.events(account, f)
-	}
-	return streams
 }
 
 // sentAs are the deliveries that an event has that got so far.

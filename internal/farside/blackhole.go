@@ -40,6 +40,17 @@ func BlackHole(t testing.TB) string {
 // listenWithoutQueue listens with the shortest queue that there is.
 func listenWithoutQueue(t testing.TB) string {
 	t.Helper()
+	fd, address := bind(t)
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(os.NewSyscallError("listen", err))
+	}
+	return address
+}
+
+// bind takes a free port of this machine, on which nobody listens yet, until the
+// test is over.
+func bind(t testing.TB) (fd int, address string) {
+	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(os.NewSyscallError("socket", err))
@@ -48,16 +59,13 @@ func listenWithoutQueue(t testing.TB) string {
 	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(os.NewSyscallError("bind", err))
 	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(os.NewSyscallError("listen", err))
-	}
 	name, err := syscall.Getsockname(fd)
 	if err != nil {
 		t.Fatal(os.NewSyscallError("getsockname", err))
 	}
 	local, ok := name.(*syscall.SockaddrInet4)
 	if !ok {
-		t.Fatalf("listening on a %T", name)
+		t.Fatalf("bound to a %T", name)
 	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(local.Port))
+	return fd, net.JoinHostPort("127.0.0.1", strconv.Itoa(local.Port))
 }

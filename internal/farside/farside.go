@@ -136,13 +136,10 @@ func Reset(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// Closed is an address where nobody listens.
+// Closed is an address where nobody listens. Its port is taken until the test is
+// over, so that nobody else can begin to listen there.
 func Closed(t testing.TB) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = listener.Close()
-	return listener.Addr().String()
+	_, address := bind(t)
+	return address
 }

@@ -64,6 +64,8 @@ type Event struct {
 	// RequestID is the request that it came in, where that is kept by itself:
 	// one that brought several events, or was refused at first.
 	RequestID *RequestID
+	// Span is the piece of a distributed trace that accepted it.
+	Span Span
 	// BodySize is the payload's size in bytes.
 	BodySize int
 	// PayloadDeletedAt is when a person deleted the payload; nil while it is there.

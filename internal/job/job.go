@@ -19,3 +19,6 @@ const (
 	// QueueMaintenance does what takes long and nobody waits for.
 	QueueMaintenance = "maintenance"
 )
+
+// AllQueues lists every queue.
+var AllQueues = []string{QueueProcess, QueueDeliver, QueueMail, QueueMaintenance}

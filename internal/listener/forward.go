@@ -2,6 +2,7 @@ package listener
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -80,8 +81,18 @@ func (l *Listener) forward(ctx context.Context, o client.Order) (r client.Report
 			DNS: millis(got.Timing.DNS), Connect: millis(got.Timing.Connect), TLS: millis(got.Timing.TLS), FirstByte: millis(got.Timing.FirstByte),
 		},
 	}
-	return r, got.Cancelled
+	if got.Cancelled || r.ErrorKind != "" {
+		return r, got.Cancelled
+	}
+	if r.StatusCode < lowestStatus || r.StatusCode > highestStatus {
+		detail := fmt.Sprintf("The local program answered with the status %d, which HTTP does not have. Answer with one from %d to %d.", r.StatusCode, lowestStatus, highestStatus)
+		r.StatusCode, r.ErrorKind, r.Detail = 0, string(gateway.ErrorProtocol), detail
+	}
+	return r, false
 }
+
+// lowestStatus and highestStatus bound the statuses that HTTP has.
+const lowestStatus, highestStatus = 100, 599
 
 func firstOf(h http.Header) map[string]string {
 	first := make(map[string]string, len(h))

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,10 +85,17 @@ func New(o Options) (*Listener, error) {
 	if err := out.CheckURL(o.ForwardTo); err != nil {
 		return nil, fmt.Errorf("cannot forward to %q: %w", o.ForwardTo, err)
 	}
+	o.Host = shortened(o.Host)
 	return &Listener{
 		Options: o, id: rand.Text(), out: out, told: make(chan struct{}, 1),
 		held: map[string]bool{}, running: map[string][]client.Order{}, confirmed: map[string]client.Report{},
 	}, nil
+}
+
+// shortened is as much of a machine's name as the server takes.
+func shortened(host string) string {
+	runes := []rune(clean(host))
+	return string(runes[:min(len(runes), gateway.MaxListenerHost)])
 }
 
 // Run forwards until ctx ends; then it lets what is under way finish, for a
@@ -173,11 +181,12 @@ func (l *Listener) Counts() Counts {
 // isFinal tells whether a call would be refused again.
 func isFinal(err error) bool {
 	p, ok := errors.AsType[*client.Problem](err)
-	return ok && p.Code != "" && p.Status/100 == 4 && p.Code != string(codeRateLimited)
+	return ok && p.Code != "" && p.Status/100 == 4 && !slices.Contains(passing, p.Code)
 }
 
-// codeRateLimited is the one refusal of the API's that time mends.
-const codeRateLimited = "rate_limited"
+// passing are the refusals of the API's that time mends: too many calls, and one
+// that came over a bad line.
+var passing = []string{"rate_limited", "request_timeout", "bad_request"}
 
 // outcomeOf tells what a report says.
 func outcomeOf(r client.Report) gateway.Outcome {

@@ -34,8 +34,10 @@ type server struct {
 	// answers are those to askings; when there are none, they wait.
 	answers [][]client.Order
 	more    chan struct{}
-	// holding is what the last asking held.
+	// holding is what the last asking held, host where it came from. asked gets it.
 	holding []string
+	host    string
+	asked   chan []string
 	// report answers a call with reports.
 	report  func(w http.ResponseWriter, reports []client.Report)
 	reports chan client.Report
@@ -44,7 +46,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{more: make(chan struct{}, 100), reports: make(chan client.Report, 100), left: make(chan struct{}, 1), report: known}
+	s := &server{more: make(chan struct{}, 100), asked: make(chan []string, 100), reports: make(chan client.Report, 100), left: make(chan struct{}, 1), report: known}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -86,8 +88,9 @@ func (s *server) poll(w http.ResponseWriter, r *http.Request) {
 	var asking client.Asking
 	_ = json.NewDecoder(r.Body).Decode(&asking)
 	s.mu.Lock()
-	s.holding = asking.Holding
+	s.holding, s.host = asking.Holding, asking.Host
 	s.mu.Unlock()
+	s.asked <- asking.Holding
 	select {
 	case <-s.more:
 	case <-r.Context().Done():
@@ -166,6 +169,9 @@ func newLocal(t *testing.T) *local {
 	return l
 }
 
+// longHost is a longer name of a machine than the server takes.
+var longHost = strings.Repeat("é", 150)
+
 // running is a listener at work; end stops it and returns what it printed.
 func running(t *testing.T, s *server, l *local) (end func() string) {
 	t.Helper()
@@ -174,7 +180,7 @@ func running(t *testing.T, s *server, l *local) (end func() string) {
 		t.Fatal(err)
 	}
 	var out, notes bytes.Buffer
-	made, err := listener.New(listener.Options{Client: c, Endpoint: "laptop", ForwardTo: l.URL, Host: "here", Out: &out, Notes: &notes})
+	made, err := listener.New(listener.Options{Client: c, Endpoint: "laptop", ForwardTo: l.URL, Host: longHost, Out: &out, Notes: &notes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +211,11 @@ func TestForward(t *testing.T) {
 	if r := s.reported(t); r.ID != "att_1" || r.StatusCode != 201 || r.ErrorKind != "" {
 		t.Errorf("report %+v", r)
 	}
+	s.mu.Lock()
+	if s.host != longHost[:2*100] {
+		t.Errorf("it says that it runs on %q", s.host)
+	}
+	s.mu.Unlock()
 	text := end()
 	if !strings.Contains(text, "order.created") || !strings.Contains(text, "dlv_1") || !strings.Contains(text, "201") {
 		t.Errorf("printed %q", text)
@@ -274,24 +285,104 @@ func TestOneRequestForADelivery(t *testing.T) {
 	}
 }
 
-// A report is told until it is answered, and held as long.
+// refusal answers as the API refuses.
+func refusal(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"code": code})
+}
+
+// A report is told until it is answered, and held as long, with all that the local
+// program answered.
 func TestReportIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]func(http.ResponseWriter, []client.Report){
+		"bad gateway": func(w http.ResponseWriter, _ []client.Report) { w.WriteHeader(http.StatusBadGateway) },
+		"slow line": func(w http.ResponseWriter, _ []client.Report) {
+			refusal(w, http.StatusRequestTimeout, "request_timeout")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, l := newServer(t), newLocal(t)
+			running(t, s, l)
+			s.takes(lost)
+			l.gate <- 200
+			s.give(order("att_1", "dlv_1", 1))
+			s.reported(t)
+			s.give()
+			s.reported(t)
+			if !s.held("att_1") {
+				t.Error("it is not held although no report arrived")
+			}
+			s.takes(known)
+			if r := s.reported(t); r.Headers == nil {
+				t.Errorf("report %+v", r)
+			}
+			if len(l.got) != 1 {
+				t.Errorf("%d requests", len(l.got))
+			}
+		})
+	}
+}
+
+// A report that the server never takes keeps no other from arriving. Its order is
+// held on: given again at once, it would go round without end.
+func TestReportThatIsNeverTaken(t *testing.T) {
 	t.Parallel()
 	s, l := newServer(t), newLocal(t)
 	running(t, s, l)
-	s.takes(func(w http.ResponseWriter, _ []client.Report) { w.WriteHeader(http.StatusBadGateway) })
+	both := make(chan struct{}, 100)
+	s.takes(func(w http.ResponseWriter, reports []client.Report) {
+		w.WriteHeader(http.StatusBadGateway)
+		if len(reports) == 2 {
+			both <- struct{}{}
+		}
+	})
 	l.gate <- 200
-	s.give(order("att_1", "dlv_1", 1))
-	s.reported(t)
-	s.give()
-	s.reported(t)
-	if !s.held("att_1") {
-		t.Error("it is not held although no report arrived")
+	l.gate <- 200
+	s.give(order("att_bad", "dlv_1", 1), order("att_2", "dlv_2", 1))
+	<-both
+	recorded := make(chan string, 100)
+	s.takes(func(w http.ResponseWriter, reports []client.Report) {
+		for _, r := range reports {
+			if r.ID == "att_bad" {
+				refusal(w, http.StatusUnprocessableEntity, "invalid")
+				return
+			}
+		}
+		known(w, reports)
+		recorded <- reports[0].ID
+	})
+	select {
+	case id := <-recorded:
+		if id != "att_2" {
+			t.Errorf("%s is recorded", id)
+		}
+	case <-time.After(patience):
+		t.Fatal("the other report does not arrive")
 	}
-	s.takes(known)
-	s.reported(t)
-	if len(l.got) != 1 {
-		t.Errorf("%d requests", len(l.got))
+	s.give(order("att_3", "dlv_3", 1)) // which the local program answers in the end
+	defer func() { l.gate <- 200 }()
+	for holding := range s.asked {
+		if slices.Contains(holding, "att_3") {
+			if !slices.Contains(holding, "att_bad") {
+				t.Error("what was refused is not held")
+			}
+			return
+		}
+	}
+}
+
+// What is no status of HTTP's is told as no answer, which the server can take.
+func TestAnswerWithoutAStatus(t *testing.T) {
+	t.Parallel()
+	s, l := newServer(t), newLocal(t)
+	running(t, s, l)
+	l.gate <- 999
+	s.give(order("att_1", "dlv_1", 1))
+	if r := s.reported(t); r.StatusCode != 0 || r.ErrorKind != "protocol" || !strings.Contains(r.Detail, "999") {
+		t.Errorf("report %+v", r)
 	}
 }
 
@@ -302,9 +393,7 @@ func TestReportWithoutTheAnswer(t *testing.T) {
 	running(t, s, l)
 	s.takes(func(w http.ResponseWriter, reports []client.Report) {
 		if reports[0].Headers != nil {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = w.Write([]byte(`{"code":"invalid"}`))
+			refusal(w, http.StatusUnprocessableEntity, "invalid")
 			return
 		}
 		known(w, reports)

@@ -23,14 +23,15 @@ func (l *Listener) tell(o client.Order, r client.Report) {
 // to tell, or ctx ends.
 func (l *Listener) report(ctx context.Context, end <-chan struct{}) {
 	var line connection
+	most := client.MaxReports
 	for {
-		some := l.someReports()
+		some := l.someReports(most)
 		if len(some) == 0 {
 			select {
 			case <-l.told:
 				continue
 			case <-end:
-				if len(l.someReports()) == 0 {
+				if len(l.someReports(most)) == 0 {
 					return
 				}
 				continue
@@ -43,10 +44,13 @@ func (l *Listener) report(ctx context.Context, end <-chan struct{}) {
 		case err == nil:
 			line.isThere()
 			l.forget(some, recorded)
+			most = min(2*most, client.MaxReports)
 		case ctx.Err() != nil:
 			return
+		case isFinal(err) && len(some) > 1:
+			most = 1 // it may be one of them: the others are told without it
 		case isFinal(err):
-			l.reduce(some)
+			l.reduce()
 		default:
 			line.lost(err)
 			line.wait(ctx)
@@ -54,12 +58,11 @@ func (l *Listener) report(ctx context.Context, end <-chan struct{}) {
 	}
 }
 
-// someReports are the oldest reports that are to be told: as many as a call may
-// hold.
-func (l *Listener) someReports() []report {
+// someReports are the oldest reports that are to be told, at most so many.
+func (l *Listener) someReports(most int) []report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.reports[:min(len(l.reports), client.MaxReports)])
+	return slices.Clone(l.reports[:min(len(l.reports), most)])
 }
 
 func reportsOf(some []report) []client.Report {
@@ -71,19 +74,18 @@ func reportsOf(some []report) []client.Report {
 }
 
 // reduce leaves out what the local program answered, where the server refuses to
-// take reports: it may be that. Those that it refuses even so are dropped.
-func (l *Listener) reduce(some []report) {
+// take the oldest report: it may be that. One that it refuses even so is dropped.
+// Its order is held on, so that it is not given again at once, to be refused again:
+// the server gives it up in its own time.
+func (l *Listener) reduce() {
 	l.mu.Lock()
-	bare := true
-	for i := range some {
-		r := &l.reports[i]
-		bare = bare && r.Headers == nil && r.Body == nil && r.Detail == ""
-		r.Headers, r.Body, r.Detail = nil, nil, ""
+	defer l.mu.Unlock()
+	r := &l.reports[0]
+	if r.Headers == nil && r.Body == nil && r.Detail == "" {
+		l.reports = l.reports[1:]
+		return
 	}
-	l.mu.Unlock()
-	if bare {
-		l.forget(some, nil)
-	}
+	r.Headers, r.Body, r.Detail = nil, nil, ""
 }
 
 // forget drops reports that arrived. What the server has recorded as confirmed is

@@ -156,7 +156,7 @@ type channelError struct {
 // Error says what was answered.
 func (e *channelError) Error() string {
 	if e.status != 0 {
-		return cmp.Or(fmt.Sprintf("answered %d %s", e.status, http.StatusText(e.status)), e.detail)
+		return strings.TrimSpace(fmt.Sprintf("answered %d %s", e.status, http.StatusText(e.status)))
 	}
 	return e.detail
 }

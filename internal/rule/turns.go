@@ -34,8 +34,11 @@ type line struct {
 }
 
 // NewTurns makes Turns.
-func NewTurns() *Turns {
-	return &Turns{of: map[gateway.AccountID]*line{}, places: make(chan struct{}, turnsAtOnce)}
+func NewTurns() *Turns { return NewTurnsOf(turnsAtOnce) }
+
+// NewTurnsOf makes Turns with so many places for all accounts together.
+func NewTurnsOf(places int) *Turns {
+	return &Turns{of: map[gateway.AccountID]*line{}, places: make(chan struct{}, places)}
 }
 
 // Take waits for the account's turn, which ends when done is called. Errors:

@@ -19,13 +19,32 @@ import (
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
+		ended := s.trace(c)
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
+		took := time.Since(began)
 		s.metrics.countRequest(c)
-		s.logAccess(c, time.Since(began))
+		s.metrics.timeAnswer(c, took)
+		s.logAccess(c, took)
+		ended(c.Response().Status)
 		return nil
 	}
+}
+
+// trace begins the span of a request with events, and notes it in the request's
+// context for what is stored of it.
+func (s *Server) trace(c echo.Context) (ended func(status int)) {
+	via := wayIn(c)
+	if s.deps.Trace == nil || via == "" {
+		return func(int) {}
+	}
+	r := c.Request()
+	span, ended := s.deps.Trace(via, r.Header)
+	if !span.IsZero() {
+		c.SetRequest(r.WithContext(gateway.WithSpan(r.Context(), span)))
+	}
+	return ended
 }
 
 // logAccess writes one line a request. What went well is for debugging: under

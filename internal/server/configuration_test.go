@@ -278,6 +278,10 @@ func TestConfigurationCarriesPauses(t *testing.T) {
 		}
 	}
 	states("paused", "paused")
+	var together bool
+	if err := b.pool.QueryRow(t.Context(), `SELECT count(DISTINCT created_at) = 1 FROM audit_log WHERE account_id = $1 AND object = (SELECT object FROM audit_log WHERE account_id = $1 AND action = 'endpoint.pause')`, to.account).Scan(&together); err != nil || !together {
+		t.Errorf("the endpoint was active before it was paused: %v", err)
+	}
 	if again := to.planned(doc); again["unchanged"] != 7.0 {
 		t.Errorf("again: %v", again)
 	}

@@ -23,6 +23,7 @@ func (s *Server) answerError(err error, c echo.Context) {
 	if p.Code == problem.Internal {
 		s.logFault(err, c)
 	}
+	s.metrics.countRefused(c, p.Code)
 	if c.Response().Committed {
 		return
 	}

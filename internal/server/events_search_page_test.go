@@ -251,6 +251,29 @@ func TestPeekAtAnEvent(t *testing.T) {
 	}
 }
 
+// Beside the list an event stands as it does in it, however many deliveries it has.
+func TestPeekAtManyDeliveries(t *testing.T) {
+	t.Parallel()
+	const many = 24 // more than are listed
+	b := newBundle(t, withPages)
+	w := b.signedUp(t, "Acme")
+	n := w.tenant()
+	for range many {
+		n.must(201, http.MethodPost, "/endpoints", `{"url":"`+somewhere+`"}`)
+	}
+	id := n.publish(`{"type":"a.b","data":1}`)
+	b.process(t, id)
+	if _, err := b.pool.Exec(t.Context(), `
+		UPDATE deliveries SET status = 'failed', closed_at = now(), next_attempt_at = NULL
+		WHERE id = (SELECT id FROM deliveries ORDER BY id LIMIT 1)`); err != nil {
+		t.Fatal(err)
+	}
+	p := w.fragment(w.home + "/events/" + id + "/peek")
+	p.wantText(".drawer header", "Failed")
+	p.wantText(".drawer section", fmt.Sprintf("0 of %d endpoints have it", many))
+	p.wantText(".drawer section", "There are more of them")
+}
+
 // Other events of a subject, and those of another source with the same key,
 // stand on an event's page.
 func TestRelatedEvents(t *testing.T) {

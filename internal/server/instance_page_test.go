@@ -177,3 +177,29 @@ func TestAFailedMailIsTriedAgain(t *testing.T) {
 	}
 	owner.follow(owner.post(path+"/retry", nil)).wantToast("nothing to try")
 }
+
+// A message for a channel is tried again also where no mail is sent.
+func TestAFailedMessageIsTriedAgainWithoutMail(t *testing.T) {
+	t.Parallel()
+	var mails *notify.Service
+	b := newBundle(t, withPages, func(d *server.Deps) { mails = d.Notify })
+	owner := b.signedUp(t, "Acme")
+	of, id := owner.tenant().account, gateway.MailID(b.clock.NewID())
+	err := b.store.InTx(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.SetAlertChannel(t.Context(), of, b.clock.NewID(), "https://127.0.0.1:1/sesame", "127.0.0.1:1", []gateway.AlertKind{gateway.AlertOperationDone}); err != nil {
+			return err
+		}
+		return tx.AddMail(t.Context(), store.Mail{ID: id, To: "127.0.0.1:1", Subject: "News", Body: "Hello", Channel: &of}, true)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mails.Send(t.Context(), id); err == nil {
+		t.Fatal("somebody took the message")
+	}
+	p := owner.get("/instance/mail/" + id.String())
+	if strings.Contains(p.text, "sesame") {
+		t.Error("the address of the channel is shown")
+	}
+	owner.follow(owner.submit(p, "main form", nil)).wantToast("tried again now")
+}

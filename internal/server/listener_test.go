@@ -132,6 +132,7 @@ func TestListenerRefused(t *testing.T) {
 		{"poll", `{"listener":"short"}`, "body.listener"},
 		{"poll", `{"listener":"hunter2 with a space"}`, "body.listener"},
 		{"poll", `{"listener":"` + listenerName + `","host":"` + strings.Repeat("x", 101) + `"}`, "body.host"},
+		{"poll", `{"listener":"` + listenerName + `","host":"hunter2\u0000"}`, "body.host"},
 		{"poll", `{"listener":"` + listenerName + `","holding":["att_hunter2"]}`, "body.holding[0]"},
 		{"report", `{"listener":"` + listenerName + `","reports":[{"id":"hunter2"}]}`, "body.reports[0].id"},
 		{"report", `{"listener":"` + listenerName + `","reports":[{"status_code":99}]}`, "body.reports[0].status_code"},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rowlock/rowlock/internal/gateway"
 )
 
 // listener is an open stream of hints.
@@ -175,6 +177,20 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 	l := w.listen(t)
 	w.post("/logout", url.Values{}).wantStatus(http.StatusSeeOther)
 	l.ends()
+}
+
+// Who is shut out once the account asks for two-step log-in hears no more of it,
+// and who has turned it on goes on.
+func TestStreamEndsWhereTwoStepIsRequired(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	owner := b.signedUp(t, "Acme")
+	owner.turnTwoStepOn()
+	viewer := owner.newMemberAs(gateway.RoleViewer)
+	stays, ends := owner.listen(t), viewer.listen(t)
+	owner.follow(owner.submit(owner.get(owner.home+"/settings/members/two-step"), "form.dialog", nil)).wantToast("required from every member")
+	ends.ends()
+	stays.next(": still here")
 }
 
 func TestStreamEndsWhenTheServerStops(t *testing.T) {

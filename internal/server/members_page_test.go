@@ -229,3 +229,39 @@ func (w *browser) toastAfter(p page) string {
 	}
 	return w.get(p.location).toast()
 }
+
+// Too many invitations by mail are stopped, and what was typed stays.
+func TestInvitationsByMailAreStopped(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	owner := b.signedUp(t, "Acme")
+	at := owner.home + "/settings/members"
+	owner.invite("dana@example.com", gateway.RoleViewer)
+	resend := owner.get(at)
+	for range 4 {
+		owner.follow(owner.submit(resend, "#invited form", nil))
+	}
+	owner.follow(owner.submit(resend, "#invited form", nil)).wantToast("Too many invitations were mailed")
+	other := b.signedUp(t, "Other")
+	p := other.submit(other.get(other.home+"/settings/members/invite"), "form.dialog", url.Values{"email": {"dana@example.com"}, "role": {"operator"}})
+	p.wantStatus(http.StatusTooManyRequests)
+	if p.Find("#email").AttrOr("value", "") != "dana@example.com" || !strings.Contains(p.errorBeside("email"), "pass the link on yourself") {
+		t.Errorf("it says %q beside %q", p.errorBeside("email"), p.Find("#email").AttrOr("value", ""))
+	}
+	other.tenant().refused(http.StatusTooManyRequests, "rate_limited", http.MethodPost, "/invitations", object{"email": "dana@example.com", "role": "viewer"})
+}
+
+// An invitation into an account that is about to be deleted says so.
+func TestAnInvitationIntoWhatIsClosing(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	owner, other := b.signedUp(t, "Acme"), b.signedUp(t, "Other")
+	link := owner.invite("", gateway.RoleViewer)
+	owner.follow(owner.submit(owner.get(owner.home+"/settings/delete"), "form.dialog", url.Values{"name": {"Acme"}}))
+	for _, w := range []*browser{other, b.newBrowser(t)} {
+		if p := w.get(link); !strings.Contains(p.Find("#why").Text(), "about to be deleted") || p.Find("#join").Length() != 0 {
+			t.Errorf("it says %q", p.Find("#why").Text())
+		}
+	}
+	other.post(link, nil).wantStatus(http.StatusConflict)
+}

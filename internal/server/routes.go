@@ -17,7 +17,7 @@ func (s *Server) addRoutes() error {
 			Accept:   s.deps.Accept,
 			BaseURL:  s.deps.BaseURL,
 			MaxBody:  s.deps.MaxBody,
-			Accepted: s.metrics.countAccepted("ingest"),
+			Accepted: s.metrics.countAccepted(viaIngest),
 		})
 	}
 	if s.deps.ServeAPI {
@@ -40,7 +40,8 @@ func (s *Server) addRoutes() error {
 			MaxBody:    s.deps.MaxBody,
 			Version:    s.deps.Version,
 			Stopping:   s.stopping,
-			Accepted:   s.metrics.countAccepted("api"),
+			Accepted:   s.metrics.countAccepted(viaAPI),
+			Refused:    s.metrics.refusedBy(viaAPI),
 		})
 	}
 	return s.addPages()

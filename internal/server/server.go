@@ -24,6 +24,7 @@ import (
 	"github.com/rowlock/rowlock/internal/endpoint"
 	"github.com/rowlock/rowlock/internal/eventtype"
 	"github.com/rowlock/rowlock/internal/explore"
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/notify"
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
@@ -89,6 +90,9 @@ type Deps struct {
 	// Metrics is where the server's metrics are registered, and what the
 	// metrics listener shows; nil makes a registry.
 	Metrics *prometheus.Registry
+	// Trace begins the span of a request with events, by the way it came, and
+	// returns it with what ends it; nil: nothing is traced.
+	Trace func(via string, header http.Header) (gateway.Span, func(status int))
 }
 
 // Server answers HTTP requests.

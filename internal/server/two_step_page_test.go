@@ -258,3 +258,19 @@ func TestMembersTwoStepInTheAPI(t *testing.T) {
 		}
 	}
 }
+
+// Who guesses the first code is stopped, and told for how long.
+func TestTheFirstCodeIsNotGuessedOnThePage(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, withPages)
+	w := b.signedUp(t, "Acme")
+	p, key := w.beginTwoStep()
+	for i := range 5 {
+		w.submit(p, "#first-code", url.Values{"code": {w.code(t, key, 9+i)}}).wantStatus(http.StatusUnprocessableEntity)
+	}
+	stopped := w.submit(p, "#first-code", url.Values{"code": {w.code(t, key, 0)}})
+	stopped.wantStatus(http.StatusTooManyRequests)
+	if got := stopped.errorBeside("code"); !strings.Contains(got, "Too many tries. You can try again in 1") {
+		t.Errorf("it says %q", got)
+	}
+}

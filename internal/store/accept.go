@@ -148,17 +148,38 @@ func (t Tx) InsertEvents(ctx context.Context, events []NewEvent) error {
 		c.add(&events[i])
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(`
-		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, rule_failed, decide_after)
-		SELECT *, now()
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bytea[],
-		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[], $13::boolean[])`,
-		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.requests, c.sizes, c.statuses, c.decisions, c.failed)
+	c.queueEvents(batch)
 	batch.Queue(`
 		INSERT INTO event_bodies (id, account_id, method, path, query, headers, body)
 		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])`,
 		c.ids, c.accounts, c.methods, c.paths, c.queries, c.headers, c.bodies)
 	return wrap("insert events", t.tx.SendBatch(ctx, batch).Close())
+}
+
+const (
+	insertEvents = `
+		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, rule_failed, decide_after)
+		SELECT *, now()
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bytea[],
+		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[], $13::boolean[])`
+	insertTracedEvents = `
+		INSERT INTO events (id, account_id, source_id, type, subject, key, occurred_at, secret_id, request_id, body_size, status, decision, rule_failed, span, decide_after)
+		SELECT *, now()
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bytea[],
+		            $7::timestamptz[], $8::uuid[], $9::uuid[], $10::int[], $11::text[], $12::text[], $13::boolean[], $14::bytea[])`
+)
+
+// queueEvents adds the statement that stores the events. Where none is traced it
+// knows of no traces, and costs nothing for them.
+func (c *eventColumns) queueEvents(batch *pgx.Batch) {
+	args := []any{
+		c.ids, c.accounts, c.sources, c.types, c.subjects, c.keys, c.occurred, c.secrets, c.requests, c.sizes, c.statuses, c.decisions, c.failed,
+	}
+	if !c.traced {
+		batch.Queue(insertEvents, args...)
+		return
+	}
+	batch.Queue(insertTracedEvents, append(args, c.spans)...)
 }
 
 // InsertRaw stores requests that brought several events, each whole and once,
@@ -191,6 +212,9 @@ type eventColumns struct {
 	queries   [][]byte
 	headers   [][]byte
 	bodies    [][]byte
+	spans     [][]byte
+	// traced tells that one of them has a span.
+	traced bool
 }
 
 func (c *eventColumns) add(n *NewEvent) {
@@ -213,6 +237,8 @@ func (c *eventColumns) add(n *NewEvent) {
 	c.headers = append(c.headers, notNil(b.Headers))
 	c.bodies = append(c.bodies, notNil(b.Data))
 	c.occurred = append(c.occurred, e.OccurredAt)
+	c.spans = append(c.spans, e.Span.Bytes())
+	c.traced = c.traced || !e.Span.IsZero()
 }
 
 // notNil keeps an empty value from becoming NULL.

@@ -144,11 +144,22 @@ func (t Tx) RestoreAccount(ctx context.Context, account gateway.AccountID, by ga
 
 // MemberAddresses are the mail addresses of all members of an account.
 func (t Tx) MemberAddresses(ctx context.Context, account gateway.AccountID) ([]string, error) {
+	return t.memberAddresses(ctx, account, `true`)
+}
+
+// AddressesWithoutTwoStep are those of members who have not turned two-step
+// log-in on.
+func (t Tx) AddressesWithoutTwoStep(ctx context.Context, account gateway.AccountID) ([]string, error) {
+	return t.memberAddresses(ctx, account, `u.two_step_at IS NULL`)
+}
+
+func (t Tx) memberAddresses(ctx context.Context, account gateway.AccountID, whose string) ([]string, error) {
 	rows, err := t.tx.Query(ctx, `
 		SELECT u.email
 		FROM members m
 		JOIN users u ON u.id = m.user_id
 		WHERE m.account_id = $1
+		  AND `+whose+`
 		ORDER BY m.user_id`, account)
 	if err != nil {
 		return nil, wrap("list members' addresses", err)

@@ -34,10 +34,15 @@ type Undecided struct {
 	ToldState string
 	// Waits is how often it was put off.
 	Waits int
+	// DueAt is since when it was due to be decided; zero when its job was lost
+	// and replaced, which puts that off.
+	DueAt time.Time
 	// Again tells that it was decided before, and counted.
 	Again bool
 	// SourcePaused tells that its source holds its events.
 	SourcePaused bool
+	// Span is that of the trace which accepted it.
+	Span gateway.Span
 }
 
 // TakeUndecided closes those of the events that are still accepted as
@@ -70,11 +75,13 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 			  AND e.id BETWEEN $2 AND $3
 			  AND e.status = $4
 			RETURNING e.id, e.account_id, e.source_id, e.type, e.received_type, e.subject, e.body_size, e.rule_failed,
-			          e.key IS NOT NULL AS keyed, e.fact_id, e.reported, e.waits, e.decisions
+			          e.key IS NOT NULL AS keyed, e.fact_id, e.reported, e.waits, e.decisions,
+			          CASE WHEN e.sweeps = 0 THEN e.decide_after END AS due, e.span
 		)
 		SELECT taken.id, taken.account_id, taken.source_id, coalesce(taken.received_type, taken.type), coalesce(taken.subject, ''), taken.body_size,
 		       CASE WHEN s.rule IS NULL THEN 0 ELSE s.rule_version END, taken.received_type IS NOT NULL, taken.rule_failed, taken.keyed,
-		       taken.fact_id, coalesce(taken.reported, ''), taken.waits, taken.decisions > 1, s.state = 'paused'
+		       taken.fact_id, coalesce(taken.reported, ''), taken.waits, taken.decisions > 1, s.state = 'paused',
+		       taken.due, taken.span
 		FROM taken
 		JOIN sources s
 		  ON s.id = taken.source_id
@@ -83,8 +90,12 @@ func (t Tx) TakeUndecided(ctx context.Context, ids []gateway.EventID) ([]Undecid
 		return nil, wrap("take undecided events", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Undecided, err error) {
-		return u, row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Rule, &u.Renamed, &u.Unnamed, &u.Keyed,
-			&u.Told, &u.ToldState, &u.Waits, &u.Again, &u.SourcePaused)
+		var due *time.Time
+		var span []byte
+		err = row.Scan(&u.ID, &u.AccountID, &u.SourceID, &u.Type, &u.Subject, &u.BodySize, &u.Rule, &u.Renamed, &u.Unnamed, &u.Keyed,
+			&u.Told, &u.ToldState, &u.Waits, &u.Again, &u.SourcePaused, &due, &span)
+		u.DueAt, u.Span = timeOf(due), gateway.SpanOf(span)
+		return u, err
 	})
 	return events, wrap("take undecided events", err)
 }

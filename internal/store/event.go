@@ -21,11 +21,13 @@ type EventFilter struct {
 }
 
 const eventFields = `e.id, e.account_id, e.source_id, e.type, e.received_type, e.subject, e.reported, e.fact_id, e.key, e.status, e.decision,
-	e.decide_after, e.rule_failed, e.wait_until, e.occurred_at, e.secret_id, e.request_id, e.body_size, e.payload_deleted_at`
+	e.decide_after, e.rule_failed, e.wait_until, e.occurred_at, e.secret_id, e.request_id, e.body_size, e.payload_deleted_at, e.span`
 
 func scanEvent(row pgx.CollectableRow) (e gateway.Event, err error) {
+	var span []byte
 	err = row.Scan(&e.ID, &e.AccountID, &e.SourceID, &e.Type, &e.ReceivedType, &e.Subject, &e.State, &e.FactID, &e.Key, &e.Status, &e.Decision,
-		&e.DecideAfter, &e.RuleFailed, &e.WaitUntil, &e.OccurredAt, &e.SecretID, &e.RequestID, &e.BodySize, &e.PayloadDeletedAt)
+		&e.DecideAfter, &e.RuleFailed, &e.WaitUntil, &e.OccurredAt, &e.SecretID, &e.RequestID, &e.BodySize, &e.PayloadDeletedAt, &span)
+	e.Span = gateway.SpanOf(span)
 	return e, err
 }
 

@@ -27,5 +27,7 @@ var excuses = []struct{ method, what, part, why string }{
 	{"Tx.TakeUndecided", sorted, "", "it was given the ids, and locks in their order"},
 	{"Tx.TakeRelays", sorted, "", "it puts those of one endpoint in order that nobody has taken yet"},
 	{"Store.GiveUpRelays", sorted, "", "it locks those of one endpoint in the order of their keys"},
+	{"Store.Standing", sorted, "", "it puts a bounded number of lanes in order, and joins a bounded number of deliveries"},
+	{"Store.Standing", readsMany, "status = 'pending'", "it counts what waits up to a bound"},
 	{"Store.HeldAtActive", wholeDay, "", "a day that nobody has analyzed is thought to have a page of rows, and sessions read no whole tables"},
 }

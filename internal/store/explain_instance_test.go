@@ -15,5 +15,6 @@ func (x *explained) instanceReads() []call {
 		only("nodes", x.Nodes),
 		only("count jobs", x.JobCounts),
 		only("storage", x.Storage),
+		only("standing", x.Standing),
 	}
 }

@@ -90,6 +90,9 @@ func (x *explained) members() []call {
 		done("remove member", func(ctx context.Context, tx store.Tx) error {
 			return refused(tx.RemoveMember(ctx, x.owner.ID, actor, stranger))
 		}),
+		inTx("end somebody's invitations", func(ctx context.Context, tx store.Tx) ([]gateway.InvitationID, error) {
+			return tx.EndInvitationsOf(ctx, x.owner.ID, actor)
+		}),
 		done("hand over", func(ctx context.Context, tx store.Tx) error {
 			return refused(tx.HandOver(ctx, x.owner.ID, stranger, gateway.UserID(x.b.clock.NewID())))
 		}),
@@ -134,6 +137,9 @@ func (x *explained) closing() []call {
 			return errors.Join(closeErr, tx.RestoreAccount(ctx, x.owner.ID, by), stateChanged(tx.RestoreAccount(ctx, x.owner.ID, by)))
 		}),
 		inTx("members' addresses", func(ctx context.Context, tx store.Tx) ([]string, error) { return tx.MemberAddresses(ctx, x.owner.ID) }),
+		inTx("addresses without two-step log-in", func(ctx context.Context, tx store.Tx) ([]string, error) {
+			return tx.AddressesWithoutTwoStep(ctx, x.owner.ID)
+		}),
 		done("stop accounts", func(ctx context.Context, _ store.Tx) error { return x.StopClosing(ctx) }),
 		only("leaving accounts", func(ctx context.Context) ([]store.LeavingAccount, error) { return x.LeavingAccounts(ctx, listed) }),
 		x.withUser("take an account away", func(ctx context.Context, tx store.Tx, user store.User) error {

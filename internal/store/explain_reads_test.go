@@ -115,7 +115,7 @@ func (x *explained) ownerReads() []call {
 		}},
 		missing("endpoint by uid", func(ctx context.Context) error { _, err := x.EndpointByUID(ctx, account, "none"); return err }),
 		missing("source by uid", func(ctx context.Context) error { _, err := x.SourceByUID(ctx, account, "none"); return err }),
-		missing("API key", func(ctx context.Context) error { _, _, err := x.APIKeyByHash(ctx, [32]byte{}); return err }),
+		only("API keys", func(ctx context.Context) ([]store.FoundKey, error) { return x.APIKeysByHash(ctx, [][32]byte{{}}) }),
 		done("use API key", func(ctx context.Context, _ store.Tx) error {
 			return x.UseAPIKey(ctx, x.owner.ID, gateway.KeyID(x.b.clock.NewID()), nil, time.Minute)
 		}),
@@ -148,6 +148,9 @@ func (x *explained) housekeeping() []call {
 		only("repair lanes", x.RepairLanes),
 		only("held at active", func(ctx context.Context) ([]store.SourceRef, error) { return x.HeldAtActive(ctx, 100) }),
 		inTx("sweep lock", func(ctx context.Context, tx store.Tx) (bool, error) { return tx.TrySweepLock(ctx) }),
+		done("alarms of lanes with work", func(ctx context.Context, tx store.Tx) error {
+			return tx.AlarmLanes(ctx, []store.LaneRef{{AccountID: x.owner.ID, EndpointID: x.owner.Endpoints[0]}})
+		}),
 		inTx("alarms", func(ctx context.Context, tx store.Tx) ([]store.LaneRef, error) { return tx.RingAlarms(ctx, 100) }),
 		inTx("overdue events", func(ctx context.Context, tx store.Tx) ([]gateway.EventID, error) {
 			return tx.OverdueEvents(ctx, time.Second, 100)

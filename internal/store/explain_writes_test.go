@@ -50,6 +50,11 @@ func (x *explained) accepting() []call {
 			return err
 		}),
 		done("insert events", func(ctx context.Context, tx store.Tx) error {
+			traced := x.newEventOf()
+			traced.Event.Span.Trace[0] = 1
+			if err := tx.InsertEvents(ctx, []store.NewEvent{traced}); err != nil {
+				return err
+			}
 			return tx.InsertEvents(ctx, []store.NewEvent{x.newEventOf(), x.newEventOf()})
 		}),
 		done("insert requests", func(ctx context.Context, tx store.Tx) error {

@@ -18,6 +18,9 @@ type Invitation struct {
 	AccountID                *gateway.AccountID
 	Role                     gateway.Role
 	AccountName, AccountSlug string
+	// AccountClosing tells that the account is about to be deleted, or is: nobody
+	// joins it.
+	AccountClosing bool
 	// Email is the only address that can use it; empty is any.
 	Email string
 	// Actor is who made it, and CreatedBy the same where it was a person.
@@ -85,7 +88,7 @@ func (t Tx) EndInvitation(ctx context.Context, id gateway.InvitationID) error {
 
 const selectInvitation = `
 	SELECT i.id, i.account_id, coalesce(i.role, '') AS role, coalesce(a.name, '') AS account_name, coalesce(a.slug, '') AS account_slug,
-	       i.email, i.actor, i.created_by, i.created_at, i.ends_at, i.revoked_at, i.used_by, coalesce(u.email, '') AS used_by_email, i.used_at
+	       a.delete_at IS NOT NULL AS account_closing, i.email, i.actor, i.created_by, i.created_at, i.ends_at, i.revoked_at, i.used_by, coalesce(u.email, '') AS used_by_email, i.used_at
 	FROM invitations i
 	LEFT JOIN accounts a ON a.id = i.account_id
 	LEFT JOIN users u ON u.id = i.used_by`

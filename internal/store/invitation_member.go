@@ -49,9 +49,11 @@ const memberWithAddress = `
 
 // RenewInvitation gives an invitation that was neither used nor revoked another
 // token and another while, and returns it as it is now. The former token is of
-// no use from then on. Errors: gateway.ErrNotFound, gateway.ErrOwnerNeeded.
+// no use from then on, and who sends it once more answers for it. Errors:
+// gateway.ErrNotFound, gateway.ErrOwnerNeeded.
 func (t Tx) RenewInvitation(ctx context.Context, account gateway.AccountID, by gateway.Actor, id gateway.InvitationID, hash [32]byte, lives time.Duration) (Invitation, error) {
-	err := t.changeInvitation(ctx, account, by, id, `hash = @hash, ends_at = now() + @lives::interval`, pgx.NamedArgs{"hash": hash[:], "lives": lives})
+	err := t.changeInvitation(ctx, account, by, id, `hash = @hash, ends_at = now() + @lives::interval, created_by = @by, actor = @actor`,
+		pgx.NamedArgs{"hash": hash[:], "lives": lives, "actor": string(by)})
 	if err != nil {
 		return Invitation{}, wrap("renew invitation", err)
 	}
@@ -100,25 +102,58 @@ func (t Tx) changeInvitation(ctx context.Context, account gateway.AccountID, by 
 	return err
 }
 
+// EndInvitationsOf revokes what a person has invited whom they could not invite
+// now, and all that an API key has, and returns which these are. It comes after the
+// change of the person's role, the end of their membership, or that of the key, in
+// the same transaction.
+//
+// The promise: who may not let anybody in has no link left that does.
+func (t Tx) EndInvitationsOf(ctx context.Context, account gateway.AccountID, of gateway.Actor) ([]gateway.InvitationID, error) {
+	rows, err := t.tx.Query(ctx, `
+		UPDATE invitations i
+		SET revoked_at = now()
+		WHERE i.account_id = @account
+		  AND i.actor = @actor
+		  AND i.used_by IS NULL
+		  AND i.revoked_at IS NULL
+		  AND (@by::uuid IS NULL OR NOT `+askerMay(`i.role = 'owner'`)+`)
+		RETURNING i.id`, asking(account, of, pgx.NamedArgs{"actor": string(of)}))
+	if err != nil {
+		return nil, wrap("end somebody's invitations", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[gateway.InvitationID])
+	return ids, wrap("end somebody's invitations", err)
+}
+
 // Join uses an invitation into an account up and makes the person a member.
-// Errors: gateway.ErrNotFound for one that is used, revoked or over, or for
-// another address; gateway.ErrMember for who is a member already, and uses
-// nothing up.
+// Errors: gateway.ErrNotFound for one that is used, revoked or over, for another
+// address, or into an account that is about to be deleted; gateway.ErrMember for
+// who is a member already, and uses nothing up.
 //
 // The promise: an invitation lets one person in, once. Who comes second waits
-// for the row, and finds it used.
+// for the row, and finds it used. The account is locked first, as by whoever
+// removes somebody or has it deleted: nobody is let in behind them.
 func (t Tx) Join(ctx context.Context, hash [32]byte, user gateway.UserID, email string) (account gateway.AccountID, role gateway.Role, err error) {
+	err = t.tx.QueryRow(ctx, `
+		SELECT a.id
+		FROM accounts a
+		WHERE a.id = (SELECT account_id FROM invitations WHERE hash = $1)
+		  AND a.delete_at IS NULL
+		FOR NO KEY UPDATE`, hash[:]).Scan(&account)
+	if err != nil {
+		return account, role, wrap("lock the account of an invitation", err)
+	}
 	err = t.tx.QueryRow(ctx, `
 		UPDATE invitations
 		SET used_by = @user, used_at = now()
 		WHERE hash = @hash
 		  AND email IN ('', @email)
-		  AND account_id IS NOT NULL
+		  AND account_id = @account
 		  AND used_by IS NULL
 		  AND revoked_at IS NULL
 		  AND ends_at > clock_timestamp()
-		RETURNING account_id, role`,
-		pgx.NamedArgs{"hash": hash[:], "user": user, "email": email}).Scan(&account, &role)
+		RETURNING role`,
+		pgx.NamedArgs{"hash": hash[:], "account": account, "user": user, "email": email}).Scan(&role)
 	if err != nil {
 		return account, role, wrap("use invitation", err)
 	}

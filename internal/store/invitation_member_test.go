@@ -187,3 +187,61 @@ func joinAs(t *testing.T, b bundle, hash byte, user gateway.UserID) (account gat
 	})
 	return account, role, err
 }
+
+// Who joins while the account is closed waits for that, and is not let in.
+func TestNobodySlipsInWhileItIsClosed(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	owner := b.newMember(t, b.account, "owner", gateway.RoleOwner)
+	ada := b.newMember(t, b.newAccount(t, "other"), "ada", gateway.RoleViewer)
+	b.asked(t, owner, "", 1)
+	err := b.whileWaiting(t, func(tx store.Tx) error {
+		_, err := tx.CloseAccount(t.Context(), b.account, by(owner), time.Hour)
+		return err
+	}, func(tx store.Tx) error {
+		_, _, err := tx.Join(t.Context(), [32]byte{1}, ada, "ada@example.com")
+		return err
+	}, func(store.Tx) error { return nil })
+	if !errors.Is(err, gateway.ErrNotFound) {
+		t.Errorf("%v, want ErrNotFound", err)
+	}
+	i, err := b.InvitationByHash(t.Context(), [32]byte{1})
+	if err != nil || i.UsedBy != nil || !i.AccountClosing {
+		t.Errorf("the invitation is %+v, %v", i, err)
+	}
+}
+
+// What somebody has invited ends where they could not do so now, in that account
+// alone.
+func TestEndingInvitationsOfSomebody(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	admin, owner := b.newMember(t, b.account, "admin", gateway.RoleAdmin), b.newMember(t, b.account, "owner", gateway.RoleOwner)
+	theirs, others := b.asked(t, admin, "", 1), b.asked(t, owner, "", 2)
+	other := b.newAccount(t, "other")
+	end := func() (ended []gateway.InvitationID) {
+		b.in(t, func(tx store.Tx) (err error) {
+			for _, account := range []gateway.AccountID{other, b.account} {
+				ids, endErr := tx.EndInvitationsOf(t.Context(), account, by(admin))
+				ended, err = append(ended, ids...), errors.Join(err, endErr)
+			}
+			return err
+		})
+		return ended
+	}
+	if ended := end(); len(ended) != 0 {
+		t.Errorf("%v ended of who may invite", ended)
+	}
+	b.in(t, func(tx store.Tx) error {
+		if ids, err := tx.EndInvitationsOf(t.Context(), other, by(admin)); err != nil || len(ids) != 0 {
+			t.Errorf("of another account: %v, %v", ids, err)
+		}
+		return tx.RemoveMember(t.Context(), b.account, by(owner), admin)
+	})
+	if ended := end(); len(ended) != 1 || ended[0] != theirs {
+		t.Errorf("%v ended, want %s and not %s", ended, theirs, others)
+	}
+	if ended := end(); len(ended) != 0 {
+		t.Errorf("%v ended twice", ended)
+	}
+}

@@ -25,24 +25,45 @@ func (t Tx) CreateAPIKey(ctx context.Context, account gateway.AccountID, key gat
 // keyFields are what APIKey is read from.
 const keyFields = `id, account_id, name, hint, scopes, events_per_second, created_at, ends_at, networks, last_used_at, last_used_from`
 
-// APIKeyByHash finds the key whose text has this hash, and tells whether it has
-// ended. One that never was is ErrNotFound.
-func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (key gateway.APIKey, ended bool, err error) {
+// FoundKey is a key that was found by the hash of its text.
+type FoundKey struct {
+	gateway.APIKey
+
+	// Hash is what it was found by.
+	Hash [32]byte
+	// Ended tells that it has ended.
+	Ended bool
+}
+
+// APIKeysByHash finds the keys whose texts have these hashes. Those that never were
+// are left out.
+func (s *Store) APIKeysByHash(ctx context.Context, hashes [][32]byte) ([]FoundKey, error) {
+	raw := make([][]byte, len(hashes))
+	for i := range hashes {
+		raw[i] = hashes[i][:]
+	}
 	rows, err := s.pool.Query(ctx, `
 		SELECT `+keyFields+`,
 		       EXISTS (SELECT FROM accounts WHERE id = account_id AND delete_at IS NOT NULL) AS closing,
-		       ends_at IS NOT NULL AND ends_at <= now() AS ended
+		       ends_at IS NOT NULL AND ends_at <= now() AS ended,
+		       hash
 		FROM api_keys
-		WHERE hash = $1`, hash[:])
+		WHERE hash = ANY ($1)`, raw)
 	if err != nil {
-		return key, false, wrap("find API key", err)
+		return nil, wrap("find API keys", err)
 	}
-	found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[struct {
-		gateway.APIKey
+	found, err := pgx.CollectRows(rows, scanFoundKey)
+	return found, wrap("find API keys", err)
+}
 
-		Ended bool
-	}])
-	return found.APIKey, found.Ended, wrap("find API key", err)
+// scanFoundKey reads by position: it is done for each request.
+func scanFoundKey(row pgx.CollectableRow) (f FoundKey, err error) {
+	k := &f.APIKey
+	var hash []byte
+	err = row.Scan(&k.ID, &k.AccountID, &k.Name, &k.Hint, &k.Scopes, &k.EventsPerSecond, &k.CreatedAt, &k.EndsAt, &k.Networks, &k.LastUsedAt, &k.LastUsedFrom,
+		&k.Closing, &f.Ended, &hash)
+	copy(f.Hash[:], hash)
+	return f, err
 }
 
 // APIKey reads a key, whether it has ended or not.

@@ -14,7 +14,17 @@ import (
 	"github.com/rowlock/rowlock/internal/store"
 )
 
-func TestAPIKeyByHash(t *testing.T) {
+// byHash finds one key.
+func (b *bundle) byHash(t *testing.T, hash [32]byte) store.FoundKey {
+	t.Helper()
+	found, err := b.APIKeysByHash(t.Context(), [][32]byte{secret.HashToken("never was"), hash})
+	if err != nil || len(found) != 1 || found[0].Hash != hash {
+		t.Fatalf("found %d keys, %v", len(found), err)
+	}
+	return found[0]
+}
+
+func TestAPIKeysByHash(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	limit := 7
@@ -27,11 +37,11 @@ func TestAPIKeyByHash(t *testing.T) {
 		key.ID, key.AccountID = gateway.KeyID(b.clock.NewID()), b.account
 		hash := secret.HashToken(name)
 		b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, hash) })
-		got, ended, err := b.APIKeyByHash(t.Context(), hash)
-		if err != nil || ended {
-			t.Fatalf("%s: %v", name, err)
+		got := b.byHash(t, hash)
+		if got.Ended {
+			t.Fatalf("%s: it has ended", name)
 		}
-		if diff := cmp.Diff(key, got, cmpopts.IgnoreFields(gateway.APIKey{}, "CreatedAt"), cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+		if diff := cmp.Diff(key, got.APIKey, cmpopts.IgnoreFields(gateway.APIKey{}, "CreatedAt"), cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -43,15 +53,12 @@ func TestAPIKeyThatHasEnded(t *testing.T) {
 	hash := secret.HashToken("text")
 	key := gateway.APIKey{ID: gateway.KeyID(b.clock.NewID()), Scopes: gateway.Scopes}
 	b.in(t, func(tx store.Tx) error { return tx.CreateAPIKey(t.Context(), b.account, key, hash) })
-	if _, ended, err := b.APIKeyByHash(t.Context(), hash); err != nil || ended {
-		t.Fatal(err)
+	if b.byHash(t, hash).Ended {
+		t.Fatal("a key that has not ended")
 	}
 	b.exec(t, 1, `UPDATE api_keys SET ends_at = now() WHERE id = $1`, key.ID)
-	if _, ended, err := b.APIKeyByHash(t.Context(), hash); err != nil || !ended {
-		t.Errorf("an ended key: %t, %v", ended, err)
-	}
-	if _, _, err := b.APIKeyByHash(t.Context(), secret.HashToken("other")); !errors.Is(err, gateway.ErrNotFound) {
-		t.Errorf("an unknown key: %v, want ErrNotFound", err)
+	if !b.byHash(t, hash).Ended {
+		t.Error("an ended key has not ended")
 	}
 }
 

@@ -265,6 +265,37 @@ func (t Tx) WakeLane(ctx context.Context, account gateway.AccountID, endpoint ga
 	return wrap("wake lane", err)
 }
 
+// AlarmLanes gives an alarm to lanes that get work in this transaction, a moment
+// ahead: whoever commits it drains them at once, and if that is lost with its process,
+// or it has no time, any node does at the alarm. Lanes that are held or asleep have
+// theirs, and are left alone; so are those that somebody is just changing, who then
+// looks for work.
+func (t Tx) AlarmLanes(ctx context.Context, lanes []LaneRef) error {
+	if len(lanes) == 0 {
+		return nil
+	}
+	ids := make([]gateway.EndpointID, len(lanes))
+	for i, lane := range lanes {
+		ids[i] = lane.EndpointID
+	}
+	_, err := t.tx.Exec(ctx, `
+		WITH quiet AS (
+			SELECT endpoint_id
+			FROM lanes
+			WHERE endpoint_id = ANY ($1)
+			  AND leased_until IS NULL
+			  AND (sleep_until IS NULL OR sleep_until <= now())
+			  AND (wake_at IS NULL OR wake_at > now() + $2::interval)
+			ORDER BY endpoint_id
+			FOR UPDATE SKIP LOCKED
+		)
+		UPDATE lanes l
+		SET wake_at = now() + $2::interval
+		FROM quiet
+		WHERE l.endpoint_id = quiet.endpoint_id`, ids, alarmPush)
+	return wrap("alarm lanes", err)
+}
+
 // LaneRef names a lane.
 type LaneRef = gateway.LaneRef
 

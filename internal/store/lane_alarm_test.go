@@ -180,3 +180,40 @@ func TestRepairedLaneIsTakenOver(t *testing.T) {
 		t.Errorf("delivery: %+v", got)
 	}
 }
+
+// A lane that gets work has an alarm soon, unless it has a sooner one: the end of
+// its lease, or of its sleep.
+func TestAlarmLanes(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var lanes []store.LaneRef
+	for name, test := range map[string]struct {
+		sql    string
+		atMost int // seconds until the alarm then
+		moved  bool
+	}{
+		"no alarm": {`UPDATE lanes SET wake_at = NULL WHERE endpoint_id = $1`, 2, true},
+		"later":    {`UPDATE lanes SET wake_at = now() + interval '5 min' WHERE endpoint_id = $1`, 2, true},
+		"sooner":   {`UPDATE lanes SET wake_at = now() + interval '1 s' WHERE endpoint_id = $1`, 1, false},
+		"held":     {`UPDATE lanes SET leased_until = now() + interval '9 s', node = 'n', wake_at = now() + interval '9 s' WHERE endpoint_id = $1`, 9, false},
+		"asleep":   {`UPDATE lanes SET sleep_until = now() + interval '1 min', wake_at = now() + interval '1 min' WHERE endpoint_id = $1`, 60, false},
+	} {
+		e := b.newEndpoint(t)
+		b.exec(t, 1, test.sql, e.ID)
+		ref := store.LaneRef{AccountID: b.account, EndpointID: e.ID}
+		lanes = append(lanes, ref)
+		before := b.lane(t, e.ID)
+		for range 2 {
+			b.in(t, func(tx store.Tx) error { return tx.AlarmLanes(t.Context(), []store.LaneRef{ref}) })
+		}
+		got := b.lane(t, e.ID)
+		if got.AlarmIn > test.atMost || got.AlarmIn < test.atMost-1 {
+			t.Errorf("%s: the alarm is in %d s, want %d", name, got.AlarmIn, test.atMost)
+		}
+		if test.moved == (got == before) {
+			t.Errorf("%s: changed from %+v to %+v", name, before, got)
+		}
+	}
+	wantErrors(t, b.atOnce(t.Context(), 8, func(tx store.Tx, _ int) error { return tx.AlarmLanes(t.Context(), lanes) }), 8, nil)
+	b.in(t, func(tx store.Tx) error { return tx.AlarmLanes(t.Context(), nil) })
+}

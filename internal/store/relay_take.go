@@ -37,8 +37,10 @@ type Relay struct {
 	EventType string
 	// Headers and Body are the event's.
 	Headers, Body []byte
-	Claim         *WonClaim
-	Timeout       time.Duration
+	// Span is that of the trace which accepted the event.
+	Span    gateway.Span
+	Claim   *WonClaim
+	Timeout time.Duration
 	// TakenAt is when the listener got it: when it begins.
 	TakenAt time.Time
 }
@@ -155,7 +157,7 @@ func (t Tx) loadRelays(ctx context.Context, taken []Relay) ([]Relay, error) {
 		if events[i].Body == nil {
 			continue
 		}
-		r.EventType, r.Headers, r.Body = events[i].EventType, events[i].Headers, events[i].Body
+		r.EventType, r.Headers, r.Body, r.Span = events[i].EventType, events[i].Headers, events[i].Body, events[i].Span
 		whole = append(whole, r)
 	}
 	return whole, nil

@@ -58,6 +58,8 @@ type Taken struct {
 	EventType string
 	Headers   []byte
 	Body      []byte
+	// Span is that of the trace which accepted the event.
+	Span gateway.Span
 	// OnDoubt is set for an event of a single-fire type, whose Subject is what
 	// it is about: it is sent under a claim.
 	OnDoubt gateway.OnDoubt
@@ -164,7 +166,7 @@ func (t Tx) loadPayloads(ctx context.Context, taken []Taken) error {
 	low, high := idRange(ids)
 	batch := &pgx.Batch{}
 	batch.Queue(`
-		SELECT e.id, e.type, coalesce(t.on_doubt, ''), coalesce(e.subject, '')
+		SELECT e.id, e.type, coalesce(t.on_doubt, ''), coalesce(e.subject, ''), e.span
 		FROM events e
 		LEFT JOIN event_types t
 		  ON t.account_id = e.account_id
@@ -176,9 +178,10 @@ func (t Tx) loadPayloads(ctx context.Context, taken []Taken) error {
 		Query(func(rows pgx.Rows) error {
 			var id gateway.EventID
 			var read Taken
-			_, err := pgx.ForEachRow(rows, []any{&id, &read.EventType, &read.OnDoubt, &read.Subject}, func() error {
+			var span []byte
+			_, err := pgx.ForEachRow(rows, []any{&id, &read.EventType, &read.OnDoubt, &read.Subject, &span}, func() error {
 				d := &taken[at[id]]
-				d.EventType, d.OnDoubt, d.Subject = read.EventType, read.OnDoubt, read.Subject
+				d.EventType, d.OnDoubt, d.Subject, d.Span = read.EventType, read.OnDoubt, read.Subject, gateway.SpanOf(span)
 				return nil
 			})
 			return err

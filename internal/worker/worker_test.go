@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -112,6 +113,9 @@ func TestEveryQueueIsWorked(t *testing.T) {
 	for _, queue := range all {
 		if config.Queues[queue].MaxWorkers < 1 {
 			t.Errorf("nobody works the queue %s", queue)
+		}
+		if !slices.Contains(job.AllQueues, queue) {
+			t.Errorf("the queue %s is not listed", queue)
 		}
 	}
 }

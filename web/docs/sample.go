@@ -46,7 +46,7 @@ var Languages = []Language{
 }
 
 // others are languages that are never one of several.
-var others = []Language{{"json", "JSON"}, {"http", "HTTP"}, {"sql", "SQL"}, {"text", "Text"}, {"cel", "CEL"}, {"console", "Terminal"}}
+var others = []Language{{"json", "JSON"}, {"http", "HTTP"}, {"sql", "SQL"}, {"text", "Text"}, {"cel", "CEL"}, {"console", "Terminal"}, {"yaml", "YAML"}}
 
 // Label is the language's name for people.
 func (v Variant) Label() string {

@@ -32,10 +32,14 @@ type Event struct {
 	// ReceivedType is what came in, where it is told as another type. State is
 	// what it reports of its subject, and FactHref leads to what is known of that.
 	ReceivedType, State, FactHref string
+	// TraceID is the distributed trace that accepted it; empty for none.
+	TraceID string
 	// Duplicates says how often it came again; empty when it did not.
 	Duplicates string
 	Decision   *Decision
 	Deliveries []DeliveryLine
+	// Some tells that there are more deliveries than these.
+	Some bool
 	// Unsent are endpoints that asked for its type and did not want it.
 	Unsent []Unsent
 	// Reached says how many endpoints have it.

@@ -267,7 +267,7 @@ func eventTypeTable(v EventTypes) templ.Component {
 				}
 			}
 			if row.Schema != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span class=\"only-sm text-muted-fg\">, schema checked</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<span class=\"only-sm text-muted-fg\">· schema checked</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

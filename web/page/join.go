@@ -48,6 +48,8 @@ const (
 	JoinOther JoinWhy = "other"
 	// JoinMember is a reader who is a member already.
 	JoinMember JoinWhy = "member"
+	// JoinClosing is an account that is about to be deleted.
+	JoinClosing JoinWhy = "closing"
 	// JoinClosed is somebody new where nobody can sign up.
 	JoinClosed JoinWhy = "closed"
 )
@@ -65,6 +67,8 @@ func (v Join) title() string {
 		return "This invitation is for somebody else."
 	case JoinMember:
 		return "You are a member already."
+	case JoinClosing:
+		return "This account is about to be deleted."
 	case JoinClosed:
 		return "Sign-up is closed on this instance."
 	default:
@@ -83,6 +87,8 @@ func (v Join) advice() string {
 		return "It works for " + v.For + " alone, and you are logged in as " + v.Reader + ". Log out and open the link again, or ask " + v.asked() + " to invite your address."
 	case JoinMember:
 		return "There is nothing to do. The invitation is still good for somebody else, if it names nobody."
+	case JoinClosing:
+		return "Nobody can join it. If one of its owners restores it, open the link again."
 	case JoinClosed:
 		return "If you have a log-in here, log in to join. If not, ask the owner of this instance to let you in."
 	default:

@@ -77,6 +77,9 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, o Options) ([]Account, error)
 	return h.accounts, copyAll(ctx, conn, h.numbers())
 }
 
+// Accounts are those that Fill made of the same options, in whichever process.
+func Accounts(o Options) []Account { return newHistory(o).accounts }
+
 // fill copies the events with all that became of them, part by part.
 func (h *history) fill(ctx context.Context, conn *pgx.Conn) error {
 	for first := 0; first < h.Events; first += chunk {

@@ -12,18 +12,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/burst"
 	"github.com/rowlock/rowlock/internal/signature"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
 // measureHTTP sends pushes to a handler that reads and verifies them, and no
 // more. It runs in this process.
-func measureHTTP(ctx context.Context, _ *pgxpool.Pool, o bench.Options, p push) (burst, error) {
+func measureHTTP(ctx context.Context, _ *pgxpool.Pool, o bench.Options, p push) (burst.Burst, error) {
 	server := httptest.NewServer(verifier(p.scheme))
 	defer server.Close()
 	client, transport := newClient()
 	defer transport.CloseIdleConnections()
-	return newBurst(ctx, o.Runs, func(ctx context.Context, n int) error {
+	return burst.Warm(ctx, connections, o.Runs, func(ctx context.Context, _, n int) error {
 		_, err := p.post(ctx, client, server.URL, n)
 		return err
 	})
@@ -52,9 +53,9 @@ const (
 
 // measureCommits puts the pushes' bodies into a table, each in a transaction and
 // from all connections at once, and no more.
-func measureCommits(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p push) (b burst, err error) {
+func measureCommits(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p push) (b burst.Burst, err error) {
 	if _, err := pool.Exec(ctx, makeFloor); err != nil {
-		return burst{}, fmt.Errorf("make a table: %w", err)
+		return burst.Burst{}, fmt.Errorf("make a table: %w", err)
 	}
 	defer func() {
 		_, dropped := pool.Exec(context.WithoutCancel(ctx), dropFloor)
@@ -62,10 +63,10 @@ func measureCommits(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p 
 	}()
 	wide, err := store.Connect(ctx, o.URL, connections)
 	if err != nil {
-		return burst{}, err
+		return burst.Burst{}, err
 	}
 	defer wide.Close()
-	return newBurst(ctx, o.Runs, func(ctx context.Context, n int) error {
+	return burst.Warm(ctx, connections, o.Runs, func(ctx context.Context, _, n int) error {
 		_, err := wide.Exec(ctx, addFloor, n, p.body)
 		return err
 	})

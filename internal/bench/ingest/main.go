@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/burst"
 )
 
 const (
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if o.Runs < 1 {
-		return fmt.Errorf("-runs %d: %w", o.Runs, errUnexpected)
+		return fmt.Errorf("-runs %d: %w", o.Runs, burst.ErrUnexpected)
 	}
 	return bench.OnDatabase(ctx, o, func(ctx context.Context, pool *pgxpool.Pool, o bench.Options) error {
 		return measure(ctx, pool, o, out)
@@ -58,7 +59,7 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	r := newReport(out)
 	for _, take := range []struct {
 		name string
-		of   func(context.Context, *pgxpool.Pool, bench.Options, push) (burst, error)
+		of   func(context.Context, *pgxpool.Pool, bench.Options, push) (burst.Burst, error)
 	}{
 		{"read and verified alone", measureHTTP},
 		{"committed alone", measureCommits},

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
+	"github.com/rowlock/rowlock/internal/bench/burst"
 	"github.com/rowlock/rowlock/internal/signature"
 )
 
@@ -26,13 +28,17 @@ type push struct {
 	body   []byte
 }
 
+// answerWithin bounds one push. It is far above what is measured, so that a slow
+// answer is a figure rather than an error.
+const answerWithin = 30 * time.Second
+
 // deliveryHeader has the id by which repeats are known.
 const deliveryHeader = "X-Github-Delivery"
 
 func newPush() (push, error) {
 	scheme, ok := signature.Lookup("github")
 	if !ok {
-		return push{}, fmt.Errorf("look up GitHub's kind: %w", errUnexpected)
+		return push{}, fmt.Errorf("look up GitHub's kind: %w", burst.ErrUnexpected)
 	}
 	r := signature.Request{
 		Method: http.MethodPost,
@@ -66,7 +72,7 @@ func (p push) post(ctx context.Context, client *http.Client, url string, n int) 
 		return nil, fmt.Errorf("read the answer to a push: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("send a push: %w: %s %s", errUnexpected, answer.Status, text)
+		return nil, fmt.Errorf("send a push: %w: %s %s", burst.ErrUnexpected, answer.Status, text)
 	}
 	return text, nil
 }

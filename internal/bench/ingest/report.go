@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/burst"
 )
 
 // report is the table that is printed.
@@ -17,9 +18,9 @@ func newReport(out io.Writer) report {
 	return r
 }
 
-func (r report) add(name string, b burst) {
-	fmt.Fprintf(r.table, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", name, b.perSecond(),
-		bench.Millis(b.within(50)), bench.Millis(b.within(95)), bench.Millis(b.within(99)), bench.Millis(b.within(100)))
+func (r report) add(name string, b burst.Burst) {
+	fmt.Fprintf(r.table, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", name, b.PerSecond(),
+		bench.Millis(b.Within(50)), bench.Millis(b.Within(95)), bench.Millis(b.Within(99)), bench.Millis(b.Within(100)))
 }
 
 func (r report) flush() error { return r.table.Flush() }

@@ -12,28 +12,29 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/burst"
 	"github.com/rowlock/rowlock/internal/bench/served"
 )
 
 // measureServer sends pushes to a source of the program, which decides them
 // meanwhile; no endpoint takes them.
-func measureServer(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p push) (b burst, err error) {
+func measureServer(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p push) (b burst.Burst, err error) {
 	server, err := served.Start(ctx, o.URL)
 	if err != nil {
-		return burst{}, err
+		return burst.Burst{}, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 	key, err := server.Account(ctx, "ingest")
 	if err != nil {
-		return burst{}, err
+		return burst.Burst{}, err
 	}
 	client, transport := newClient()
 	defer transport.CloseIdleConnections()
 	address, err := makeSource(ctx, client, server.URL, key)
 	if err != nil {
-		return burst{}, err
+		return burst.Burst{}, err
 	}
-	b, err = newBurst(ctx, o.Runs, func(ctx context.Context, n int) error {
+	b, err = burst.Warm(ctx, connections, o.Runs, func(ctx context.Context, _, n int) error {
 		text, err := p.post(ctx, client, address, n)
 		if err != nil {
 			return err
@@ -41,9 +42,9 @@ func measureServer(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p p
 		return isNew(text)
 	})
 	if err != nil {
-		return burst{}, err
+		return burst.Burst{}, err
 	}
-	return b, areStored(ctx, pool, p, o.Runs+connections*warmUps)
+	return b, areStored(ctx, pool, p, o.Runs+burst.WarmUps(connections))
 }
 
 // makeSource makes a source for the pushes, and returns its address.
@@ -65,7 +66,7 @@ func makeSource(ctx context.Context, client *http.Client, base, key string) (str
 		return "", fmt.Errorf("make a source: %w", err)
 	}
 	if answer.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("make a source: %w: %s %s", errUnexpected, answer.Status, text)
+		return "", fmt.Errorf("make a source: %w: %s %s", burst.ErrUnexpected, answer.Status, text)
 	}
 	var made struct {
 		Address string `json:"ingest_url"`
@@ -84,7 +85,7 @@ func isNew(answer []byte) error {
 	}
 	err := json.Unmarshal(answer, &got)
 	if err != nil || got.ID == "" || got.Duplicate == nil || *got.Duplicate {
-		return fmt.Errorf("read the answer to a push: %w: %s", errUnexpected, answer)
+		return fmt.Errorf("read the answer to a push: %w: %s", burst.ErrUnexpected, answer)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func areStored(ctx context.Context, pool *pgxpool.Pool, p push, want int) error 
 		return fmt.Errorf("count the events: %w", err)
 	}
 	if got != want {
-		return fmt.Errorf("count the events: %w: %d of %d pushes", errUnexpected, got, want)
+		return fmt.Errorf("count the events: %w: %d of %d pushes", burst.ErrUnexpected, got, want)
 	}
 	return nil
 }

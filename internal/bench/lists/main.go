@@ -9,10 +9,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -41,17 +39,14 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	// Days ahead are there in production, too: each is one more to plan for.
 	if _, err := s.MakePartitions(ctx, o.History.Until.AddDate(0, 0, -daysBack), o.History.Until.AddDate(0, 0, daysAhead)); err != nil {
 		return err
 	}
-	accounts, err := o.Fill(ctx, pool)
+	accounts, err := o.Fill(ctx, pool, out)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of %d accounts in %d days, filled in %s\n\n",
-		o.History.Events, len(accounts), o.History.Days, time.Since(began).Round(time.Second))
 	lists, err := plan(ctx, s, accounts[0], o.History)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,7 +33,7 @@ func signUp(ctx context.Context, base string) (*browser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a cookie jar: %w", err)
 	}
-	b := &browser{base: base, email: "reader@example.com", client: &http.Client{
+	b := &browser{base: base, email: "reader-" + strings.ToLower(rand.Text()) + "@example.com", client: &http.Client{
 		Jar: jar, Timeout: askLimit,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -84,6 +85,10 @@ func pathsOf(ctx context.Context, pool *pgxpool.Pool, a fill.Account, email stri
 		WHERE email = $2`, a.ID, email)
 	if err != nil {
 		return nil, fmt.Errorf("become a member: %w", err)
+	}
+	// In a database that was measured before, somebody else is.
+	if _, err := pool.Exec(ctx, `UPDATE instance_owner SET user_id = (SELECT id FROM users WHERE email = $1)`, email); err != nil {
+		return nil, fmt.Errorf("become the instance's owner: %w", err)
 	}
 	seen, err := sampleOf(ctx, pool, a.ID)
 	if err != nil {

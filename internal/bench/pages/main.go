@@ -11,7 +11,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Writer) (err error) {
-	accounts, err := o.Fill(ctx, pool)
+	accounts, err := o.Fill(ctx, pool, out)
 	if err != nil {
 		return err
 	}
@@ -54,6 +53,5 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d events of %d accounts in %d days\n\n", o.History.Events, len(accounts), o.History.Days)
 	return report(ctx, b, paths, o.Runs, out)
 }

@@ -4,7 +4,6 @@ package served
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -25,10 +24,14 @@ const (
 	lookEvery = 100 * time.Millisecond
 )
 
+// masterKey is always the same, so that a database can be measured again. It
+// protects nothing.
+var masterKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
+
 // Server is the server that is measured.
 type Server struct {
-	// URL is its address.
-	URL string
+	// URL is its address, Metrics that of its numbers.
+	URL, Metrics string
 
 	cmd    *exec.Cmd
 	dir    string
@@ -59,13 +62,16 @@ func (p *Server) start(ctx context.Context, database string, settings []string) 
 	if err != nil {
 		return err
 	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it never fails
+	metrics, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	p.Metrics = "http://" + metrics + "/metrics"
 	p.URL = "http://" + address
 	// Stop ends it, in order: the context would kill it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.binary, "serve")
 	p.env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+database, "ROWLOCK_LISTEN="+address, "ROWLOCK_BASE_URL="+p.URL,
-		"ROWLOCK_METRICS_LISTEN=127.0.0.1:0", "ROWLOCK_MASTER_KEY="+base64.StdEncoding.EncodeToString(key), "ROWLOCK_LOG_LEVEL=error")
+		"ROWLOCK_METRICS_LISTEN="+metrics, "ROWLOCK_MASTER_KEY="+masterKey, "ROWLOCK_LOG_LEVEL=error")
 	p.env = append(p.env, settings...)
 	p.cmd.Env, p.cmd.Stderr = p.env, os.Stderr
 	if err := p.cmd.Start(); err != nil {

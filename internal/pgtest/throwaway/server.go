@@ -38,6 +38,8 @@ const (
 
 // Server is a running throw-away server.
 type Server struct {
+	place    string
+	settings []string
 	dir      *dir
 	url      string
 	password string
@@ -49,9 +51,20 @@ type Server struct {
 // Start makes and starts a server in a directory of its own. The error says
 // how to get PostgreSQL when there is none.
 func Start(ctx context.Context) (*Server, error) {
+	return start(ctx, &Server{place: Place(), settings: fast})
+}
+
+// StartDurable is Start for a server that loses nothing at a crash: with the
+// settings that PostgreSQL comes with, on a disk (that of the usual temporary
+// directory), and with statements counted.
+func StartDurable(ctx context.Context) (*Server, error) {
+	return start(ctx, &Server{place: os.TempDir(), settings: durable})
+}
+
+func start(ctx context.Context, s *Server) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	s := &Server{password: rand.Text()}
+	s.password = rand.Text()
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -81,9 +94,8 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("%w: %s, or set ROWLOCK_TEST_DATABASE_URL to a running server's superuser address",
 			err, pgchild.HowToInstall)
 	}
-	parent := Place()
-	sweep(parent)
-	if s.dir, err = makeDir(parent); err != nil {
+	sweep(s.place)
+	if s.dir, err = makeDir(s.place); err != nil {
 		return err
 	}
 	if err = s.user.CheckReach(s.dir.path); err != nil {
@@ -143,7 +155,7 @@ func (s *Server) launchOn(ctx context.Context, port int) (err error) {
 	defer log.Close() //nolint:errcheck // the server has its own handle
 	s.process, err = pgchild.Start(pgchild.Command{
 		Program: s.install.Program("postgres"),
-		Args:    append([]string{"-D", s.cluster()}, settings(s.dir.path, port)...),
+		Args:    append([]string{"-D", s.cluster()}, arguments(s.settings, s.dir.path, port)...),
 		User:    s.user,
 		Output:  log,
 	})
@@ -179,25 +191,26 @@ func (s *Server) await(ctx context.Context) error {
 
 func (s *Server) log() string { return filepath.Join(s.dir.path, "postgres.log") }
 
-// settings trades safety at a crash for speed, and keeps what the product's
+// fast trades safety at a crash for speed, and keeps what the product's
 // behaviour depends on: commits still wait for their (unsynced) write.
-func settings(dir string, port int) []string {
-	values := []string{
-		"listen_addresses=127.0.0.1",
-		"port=" + strconv.Itoa(port),
-		"unix_socket_directories=" + dir,
-		"max_connections=500", // packages run side by side, each with several pools
-		"fsync=off",
-		"synchronous_commit=on",
-		"full_page_writes=off",
-		"autovacuum=off", // hundreds of short-lived databases would keep it busy, and plans would depend on it
-		"checkpoint_timeout=1h",
-		"max_wal_size=512MB",
-		"log_checkpoints=off",
-		"timezone=UTC",
-	}
-	var args []string
-	for _, v := range values {
+var fast = []string{
+	"max_connections=500", // packages run side by side, each with several pools
+	"fsync=off",
+	"synchronous_commit=on",
+	"full_page_writes=off",
+	"autovacuum=off", // hundreds of short-lived databases would keep it busy, and plans would depend on it
+	"checkpoint_timeout=1h",
+	"max_wal_size=512MB",
+	"log_checkpoints=off",
+	"timezone=UTC",
+}
+
+// durable leaves everything as it comes.
+var durable = []string{"shared_preload_libraries=pg_stat_statements"}
+
+func arguments(settings []string, dir string, port int) (args []string) {
+	where := []string{"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port), "unix_socket_directories=" + dir}
+	for _, v := range append(where, settings...) {
 		args = append(args, "-c", v)
 	}
 	return args

@@ -159,3 +159,30 @@ func TestFailedStartShowsTheServersWords(t *testing.T) {
 		t.Errorf("launch() without a cluster = %v, want the server's message", err)
 	}
 }
+
+func TestADurableServerWritesThrough(t *testing.T) {
+	t.Parallel()
+	s, err := StartDurable(t.Context())
+	if err != nil {
+		t.Fatalf("StartDurable() = %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	conn, err := pgx.Connect(t.Context(), s.URL())
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	defer conn.Close(t.Context()) //nolint:errcheck // the server goes with it
+	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "autovacuum"} {
+		var value string
+		if err := conn.QueryRow(t.Context(), `SELECT current_setting($1)`, name).Scan(&value); err != nil || value != "on" {
+			t.Errorf("%s is %q, %v", name, value, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), `CREATE EXTENSION pg_stat_statements`); err != nil {
+		t.Errorf("count statements: %v", err)
+	}
+}

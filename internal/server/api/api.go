@@ -23,6 +23,7 @@ import (
 	"github.com/rowlock/rowlock/internal/operate"
 	"github.com/rowlock/rowlock/internal/reconcile"
 	"github.com/rowlock/rowlock/internal/server/access"
+	"github.com/rowlock/rowlock/internal/server/problem"
 	"github.com/rowlock/rowlock/internal/source"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -57,6 +58,9 @@ type Options struct {
 	Stopping <-chan struct{}
 	// Accepted is told of every event that was taken in; may be nil.
 	Accepted func(duplicate bool)
+	// Refused is told why a call to publish, or an event of one, was refused; may be
+	// nil.
+	Refused func(problem.Code)
 }
 
 // API answers the operations.

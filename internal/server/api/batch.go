@@ -100,7 +100,7 @@ func (a *API) batchReply(ctx context.Context, results []accept.PublishResult) (*
 	view := batchView{Results: make([]batchItemView, len(results))}
 	for i, r := range results {
 		if r.Err != nil {
-			view.Results[i] = batchItemView{Error: a.problemOf(ctx, "publishBatch", problem.Locate(r.Err, inItem(i)))}
+			view.Results[i] = batchItemView{Error: a.problemOf(ctx, publishMany, problem.Locate(r.Err, inItem(i)))}
 			continue
 		}
 		a.countAccepted(r.Duplicate)

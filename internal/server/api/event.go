@@ -24,6 +24,7 @@ type EventView struct {
 	SourceID     gateway.SourceID    `json:"source_id" doc:"Where it came from."`
 	SecretID     *gateway.SecretID   `json:"secret_id,omitempty" doc:"The source's secret that verified it."`
 	RequestID    *gateway.RequestID  `json:"request_id,omitempty" doc:"The request that it came in, where that brought several events or was refused at first."`
+	TraceID      string              `json:"trace_id,omitempty" example:"4bf92f3577b34da6a3ce929d0e0e4736" doc:"The distributed trace that accepted it. Left out: it is in none."`
 	BodySize     int                 `json:"body_size" doc:"The payload's size in bytes."`
 	OccurredAt   *timestamp          `json:"occurred_at,omitempty" doc:"When it happened, if its publisher said so."`
 	CreatedAt    timestamp           `json:"created_at" doc:"When it was accepted."`
@@ -48,7 +49,7 @@ func viewEvent(e gateway.Event) EventView {
 	v := EventView{
 		ID: e.ID, Type: e.Type, ReceivedType: e.ReceivedType, Subject: e.Subject, State: e.State, FactID: e.FactID,
 		Status: e.Status, Decision: e.Decision, WaitUntil: optionalTime(e.WaitUntil),
-		SourceID: e.SourceID, SecretID: e.SecretID, RequestID: e.RequestID, BodySize: e.BodySize,
+		SourceID: e.SourceID, SecretID: e.SecretID, RequestID: e.RequestID, TraceID: e.Span.TraceID(), BodySize: e.BodySize,
 		OccurredAt: optionalTime(e.OccurredAt), CreatedAt: timestamp(e.ID.Time()),
 		PayloadDeletedAt: optionalTime(e.PayloadDeletedAt),
 	}

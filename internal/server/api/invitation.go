@@ -54,7 +54,7 @@ func (a *API) addInvitationRoutes() {
 	registerJSON(a, route{
 		method: post, path: "/invitations", needs: gateway.PermMembers, status: 201, required: []string{"role"},
 		id: "createInvitation", tag: tagMembers, summary: "Invite a person",
-		about: "It lets one person in, once, within seven days. The answer shows the link.",
+		about: "It lets one person in, once, within seven days. The answer shows the link. At most 100 an hour are mailed for an account, and five to one address: then it is 429 rate_limited.",
 	}, a.createInvitation)
 	register(a, route{
 		method: get, path: "/invitations/{id}", needs: read, status: 200,

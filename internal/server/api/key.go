@@ -69,7 +69,7 @@ func (a *API) addKeyRoutes() {
 	register(a, route{
 		method: remove, path: "/api-keys/{id}", needs: gateway.PermKeys, status: 204,
 		id: "deleteAPIKey", tag: tagKeys, summary: "Revoke an API key",
-		about: "It is refused from now on, also if it is the key of this call. It stays in the list, with its end.",
+		about: "It is refused from now on, also if it is the key of this call, and invitations that it made are revoked. It stays in the list, with its end.",
 	}, a.deleteKey)
 }
 

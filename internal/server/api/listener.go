@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -102,8 +103,8 @@ func (b pollBody) asking() (l deliver.Listening, err error) {
 	if b.Host != nil {
 		l.Listener.Host = *b.Host
 	}
-	if utf8.RuneCountInString(l.Listener.Host) > gateway.MaxListenerHost {
-		return l, problem.At("body.host", "want at most %d characters", gateway.MaxListenerHost)
+	if host := l.Listener.Host; utf8.RuneCountInString(host) > gateway.MaxListenerHost || strings.ContainsRune(host, 0) {
+		return l, problem.At("body.host", "want at most %d characters, and no NUL", gateway.MaxListenerHost)
 	}
 	if len(b.Holding) > maxHolding {
 		return l, problem.At("body.holding", "want at most %d", maxHolding)

@@ -51,7 +51,7 @@ func (a *API) addMemberRoutes() {
 	register(a, route{
 		method: remove, path: "/members/{id}", needs: gateway.PermMembers, status: 204,
 		id: "removeMember", tag: tagMembers, summary: "Remove a member",
-		about: "They lose the account at once, and are told by mail. What they made stays. An owner is removed by owners alone, in the dashboard.",
+		about: "They lose the account at once, and are told by mail. What they made stays, but invitations of theirs that wait are revoked. An owner is removed by owners alone, in the dashboard.",
 	}, a.removeMember)
 	a.addInvitationRoutes()
 }

@@ -89,6 +89,18 @@ func (a *API) countAccepted(duplicate bool) {
 	}
 }
 
+// The operations that publish.
+const (
+	publishOne  = "publishEvent"
+	publishMany = "publishEvents"
+)
+
+func (a *API) countRefused(operation string, code problem.Code) {
+	if a.Refused != nil && (operation == publishOne || operation == publishMany) {
+		a.Refused(code)
+	}
+}
+
 // parseEvent takes one event apart. at is where it stands in the request.
 func (a *API) parseEvent(text []byte, at string) (accept.PublishInput, error) {
 	p := eventParser{at: at, seen: map[string]bool{}}

@@ -215,6 +215,7 @@ func (a *API) write(hc huma.Context, err error) {
 // ours.
 func (a *API) problemOf(ctx context.Context, operation string, err error) *problem.Problem {
 	p := problem.From(err)
+	a.countRefused(operation, p.Code)
 	if p.Code != problem.Internal {
 		return p
 	}

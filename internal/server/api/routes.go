@@ -90,13 +90,13 @@ func (a *API) addEventRoutes() {
 	registerRaw[publishBody](a, route{
 		method: post, path: "/events", needs: publish, status: 202, others: repeat, maxBody: a.MaxBody + envelopeBytes,
 		tooLarge: fmt.Sprintf("The request is larger than %d bytes: data may have %d (ROWLOCK_MAX_BODY), and what stands around it %d.", a.MaxBody+envelopeBytes, a.MaxBody, envelopeBytes),
-		id:       "publishEvent", tag: tagEvents, summary: "Publish an event",
+		id:       publishOne, tag: tagEvents, summary: "Publish an event",
 		about: "Answers once the event is stored. Without an idempotency key every call is a new event.",
 	}, a.publish)
 	registerRaw[batchBody](a, route{
 		method: post, path: "/events/batch", needs: publish, status: 202, maxBody: maxBatchBytes,
 		tooLarge: fmt.Sprintf("The request is larger than the %d bytes that a batch may have: send fewer events at once. The data of each may have %d (ROWLOCK_MAX_BODY).", maxBatchBytes, a.MaxBody),
-		id:       "publishEvents", tag: tagEvents, summary: "Publish up to 1,000 events",
+		id:       publishMany, tag: tagEvents, summary: "Publish up to 1,000 events",
 		about: "Each event stands alone and the order is kept. The request may be 16 MiB long.",
 	}, a.publishBatch)
 	register(a, route{

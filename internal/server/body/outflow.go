@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -19,16 +20,27 @@ type outflow struct {
 	control *http.ResponseController
 }
 
-// Write writes a part within its time.
-func (o *outflow) Write(text []byte) (int, error) {
+// pieceBytes is how much is written within the time of one stall: so little that
+// whoever reads at all has read it by then.
+const pieceBytes = 64 << 10
+
+// Write writes a part, each piece of it within a time of its own.
+func (o *outflow) Write(text []byte) (written int, err error) {
+	for piece := range slices.Chunk(text, pieceBytes) {
+		n, err := o.writePiece(piece)
+		if written += n; err != nil {
+			return written, fmt.Errorf("write a part of the answer: %w", err)
+		}
+	}
+	return written, nil
+}
+
+func (o *outflow) writePiece(piece []byte) (int, error) {
 	// A connection that knows no deadlines, as in tests, has none to move.
 	_ = o.control.SetWriteDeadline(time.Now().Add(stall))
-	n, err := o.to.Write(text)
+	n, err := o.to.Write(piece)
 	if err == nil {
 		err = o.control.Flush()
 	}
-	if err != nil {
-		return n, fmt.Errorf("write a part of the answer: %w", err)
-	}
-	return n, nil
+	return n, err
 }

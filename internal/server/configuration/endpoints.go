@@ -107,12 +107,10 @@ func (r *run) newEndpoint(ctx context.Context, w *wish[ConfiguredEndpointBody], 
 		}
 		return r.plan.add(w.Name, in, r.Endpoints.Most())
 	}
+	in.Paused = turns(w.body.Paused, false) // from the first moment on: what is going on is not sent to it
 	made, _, err := r.Endpoints.Create(ctx, r.account, r.actor, in)
 	w.ID = idText(made.ID, err)
-	if err != nil {
-		return err
-	}
-	return r.turnEndpoint(ctx, w, made)
+	return err
 }
 
 // turnEndpoint pauses or resumes an endpoint that is to be otherwise.

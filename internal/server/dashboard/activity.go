@@ -106,6 +106,7 @@ var deeds = map[string]string{
 	"key.refuse":          "was refused as the API key",
 
 	"login.refuse":         "could not log in",
+	"login.refuse_more":    "could not log in, again and again",
 	"login.start":          "logged in",
 	"login.half":           "gave the right password, and was asked for a code",
 	"login.end":            "logged out",

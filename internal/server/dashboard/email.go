@@ -53,7 +53,7 @@ func requestEmail(v *visit) error {
 			return v.done(profilePath, emailAsked(f.text(fieldEmail), v.d.MailOut))
 		case tooSoon:
 			status = http.StatusTooManyRequests
-			f.wrong(fieldEmail, "You asked for too many changes. You can ask again in "+component.Duration(soon.Until.Sub(v.now()))+".")
+			f.wrong(fieldEmail, "You asked for too many changes. You can ask again in "+component.Duration(soon.Left)+".")
 		case f.take(err, map[string]string{fieldEmail: fieldEmail}, sentences{{account.ErrSameEmail, fieldEmail, "You log in with this address already."}}):
 		default:
 			if status, err = v.passwordWrong(f, fieldPassword, err); err != nil {
@@ -105,6 +105,8 @@ func changeEmail(v *visit) error {
 		return v.goOnWith(token, profilePath, "Your address is changed. Every other session was ended.")
 	case isMissing(err):
 		return v.refused(profilePath, "That link no longer works. Your address is as it is shown here.")
+	case errors.Is(err, account.ErrSessionOver):
+		return v.sessionOver()
 	case errors.Is(err, gateway.ErrEmailTaken):
 		return v.refused(profilePath, "Somebody signed up with that address meanwhile. Nothing was changed.")
 	default:

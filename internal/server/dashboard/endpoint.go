@@ -62,19 +62,14 @@ func showEndpoint(v *visit) error {
 		Server: page.EndpointDefaults{Schedule: v.d.Deliver.Schedule, Timeout: v.d.Deliver.Timeout},
 	}
 	l := v.figures(paramShow)
-	if err := v.addEndpointState(&view, l); err != nil {
-		return err
-	}
-	if err := v.addEndpointFailures(&view); err != nil {
-		return err
-	}
-	if view.Attempts, err = v.endpointAttempts(e, l); err != nil {
-		return err
-	}
-	if view.Secrets, err = v.endpointSecrets(e, left); err != nil {
-		return err
-	}
-	if view.Test, err = v.testedAttempt(e); err != nil {
+	err = atOnce(
+		func() error { return v.addEndpointState(&view, l) },
+		func() error { return v.addEndpointFailures(&view) },
+		func() (err error) { view.Attempts, err = v.endpointAttempts(e, l); return err },
+		func() (err error) { view.Secrets, err = v.endpointSecrets(e, left); return err },
+		func() (err error) { view.Test, err = v.testedAttempt(e); return err },
+	)
+	if err != nil {
 		return err
 	}
 	return v.page(page.EndpointPage(view))

@@ -90,6 +90,7 @@ func (v *visit) eventView(s story) page.Event {
 		Open: s.Status == gateway.EventAccepted || progress.Open > progress.Held,
 	}
 	view.Signature, view.SignatureText = signatureView(s)
+	view.TraceID = s.Span.TraceID()
 	view.ReceivedType, view.State, view.FactHref = valueOf(s.ReceivedType), valueOf(s.State), v.factHref(s)
 	if s.Subject != nil {
 		view.Subject, view.SubjectHref = *s.Subject, v.listing(list).with("subject", *s.Subject)
@@ -219,8 +220,8 @@ func reached(e gateway.Event, p store.Progress, listed int) string {
 		return "It has arrived, by failover"
 	case p.Suppressed == p.Total:
 		return "The fact had been told before"
-	case p.Total == eventDeliveries:
-		return "The newest " + component.Number(p.Total)
+	case listed == eventDeliveries:
+		return "The newest " + component.Number(listed)
 	case p.Delivered == p.Total && p.Total == 1:
 		return "The endpoint has it"
 	case p.Delivered == p.Total:

@@ -38,20 +38,28 @@ func peekEvent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	copies, err := v.d.Store.Copies(v.ctx(), v.account(), []gateway.EventID{event.ID})
+	one := []gateway.EventID{event.ID}
+	progress, err := v.d.Store.Progress(v.ctx(), v.account(), one)
 	if err != nil {
 		return err
 	}
-	return v.page(page.EventPeek(v.peekView(s, copies[event.ID])))
+	copies, err := v.d.Store.Copies(v.ctx(), v.account(), one)
+	if err != nil {
+		return err
+	}
+	return v.page(page.EventPeek(v.peekView(s, progress[event.ID], copies[event.ID])))
 }
 
-func (v *visit) peekView(s story, copies int) page.Event {
-	progress, id := progressOf(s.deliveries), s.ID.String()
+// peekView shows an event as it stands with all of its deliveries, of which it may
+// list some.
+func (v *visit) peekView(s story, progress store.Progress, copies int) page.Event {
+	id := s.ID.String()
 	view := page.Event{
 		Now: v.now(), ID: id, Path: v.at("events", id), Type: s.Type, Status: overall(s.Status, progress), Source: v.sourceRef(s.SourceID, s.source),
 		ReceivedAt: s.ID.Time(), Key: string(s.Key), Duplicates: copiesText(copies),
 		Deliveries: v.deliveryLines(s), Reached: reached(s.Event, progress, len(s.deliveries)), Payload: v.payloadView(s),
 	}
+	view.Some = len(s.deliveries) < progress.Total
 	if s.Subject != nil {
 		view.Subject, view.SubjectHref = *s.Subject, v.listing(v.at("events")).with("subject", *s.Subject)
 	}

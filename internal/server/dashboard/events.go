@@ -48,16 +48,18 @@ func (v *visit) fillEvents(l listing, p period, view *page.Events) error {
 	}
 	var part explore.Part
 	if ok {
-		var err error
-		part, err = v.d.Explore.Find(v.ctx(), v.account(), q, after[gateway.EventID](l), pageRows)
+		err := atOnce(
+			func() (err error) {
+				part, err = v.d.Explore.Find(v.ctx(), v.account(), q, after[gateway.EventID](l), pageRows)
+				return err
+			},
+			func() (err error) { view.Chart, err = v.eventChart(l, q); return err },
+		)
 		if errors.Is(err, gateway.ErrRateLimited) {
-			view.Search.Error = "Several searches of this account run already. Try again in a moment."
+			view.Search.Error, view.Chart = "Several searches of this account run already. Try again in a moment.", nil
 			return nil
 		}
 		if err != nil {
-			return err
-		}
-		if view.Chart, err = v.eventChart(l, q); err != nil {
 			return err
 		}
 	}

@@ -189,7 +189,7 @@ func exportEvents(v *visit) error {
 	}
 	export, err := v.d.Explore.Export(v.ctx(), v.account(), q, format, v.QueryParam(paramPayloads) != "")
 	if errors.Is(err, gateway.ErrRateLimited) {
-		return v.refused(l.address(l.query), "Not exported: another export of this account runs. Try again when it has ended.")
+		return v.refused(l.address(l.query), "Not exported: another export runs. Try again when it has ended.")
 	}
 	if err != nil {
 		return err

@@ -73,11 +73,18 @@ func (f failureView) filter() store.FailureFilter {
 // showFailures is the page of what failed, grouped by endpoint or cause.
 func showFailures(v *visit) error {
 	f := v.failureView()
-	failed, failedMore, err := v.d.Store.Failures(v.ctx(), v.account(), f.filter())
-	if err != nil {
-		return err
-	}
-	retrying, retryingMore, err := v.d.Store.Retrying(v.ctx(), v.account(), f.filter())
+	var failed, retrying []store.FailureGroup
+	var failedMore, retryingMore bool
+	err := atOnce(
+		func() (err error) {
+			failed, failedMore, err = v.d.Store.Failures(v.ctx(), v.account(), f.filter())
+			return err
+		},
+		func() (err error) {
+			retrying, retryingMore, err = v.d.Store.Retrying(v.ctx(), v.account(), f.filter())
+			return err
+		},
+	)
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,9 @@ func (v *visit) whyNotJoin(view *page.Join, i account.Invitation) (page.JoinWhy,
 		return page.JoinExpired, nil
 	case account.InvitationWaits:
 	}
+	if i.AccountClosing {
+		return page.JoinClosing, nil
+	}
 	if v.known() {
 		if i.Email != "" && !strings.EqualFold(i.Email, v.person().Email) {
 			return page.JoinOther, nil

@@ -135,7 +135,7 @@ func askRevokeKey(v *visit) error {
 	return v.ask("Revoke an API key", layout.SectionKeys, page.QuestionForm(page.Question{
 		Action: v.Request().URL.Path, Cancel: v.at("settings", "keys"), Heading: !v.scripted(),
 		Title: "Revoke “" + k.Name + "”?", Submit: "Revoke key",
-		Text: []string{"The key rk_…" + k.Hint + " is refused from now on, for good. Whatever still uses it gets 401."},
+		Text: []string{"The key rk_…" + k.Hint + " is refused from now on, for good. Whatever still uses it gets 401, and invitations that it made are revoked."},
 	}))
 }
 

@@ -346,13 +346,19 @@ func (v *visit) lookAtReconciliation(w *watch) (int64, error) {
 }
 
 // mayStillRead tells that the session has not ended, and that its person is
-// still a member. A database that does not answer is no reason to end.
+// still a member, whom the account asks for no more than they have. A database
+// that does not answer is no reason to end.
 func (v *visit) mayStillRead() bool {
-	if _, err := v.d.Accounts.Session(v.ctx(), v.token); errors.Is(err, gateway.ErrNotFound) {
-		return false
+	session, err := v.d.Accounts.Session(v.ctx(), v.token)
+	if err != nil {
+		return !errors.Is(err, gateway.ErrNotFound)
 	}
-	_, err := v.d.Accounts.Member(v.ctx(), v.person().ID, v.Param(accountParam))
-	return !errors.Is(err, gateway.ErrNotFound)
+	m, err := v.d.Accounts.Member(v.ctx(), v.person().ID, v.Param(accountParam))
+	if err != nil {
+		return !errors.Is(err, gateway.ErrNotFound)
+	}
+	v.session = session
+	return !v.lacksTwoStep(m)
 }
 
 func (v *visit) send(text string) error {

@@ -25,6 +25,7 @@ var notices = map[string]string{
 	"out":     "You are logged out.",
 	"changed": "Your password is changed. Every other session was ended.",
 	"late":    "That log-in is over. Enter your password again.",
+	"ended":   "Your session was ended meanwhile, and nothing was changed. Log in to go on.",
 }
 
 func showLogIn(v *visit) error {

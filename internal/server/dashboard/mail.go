@@ -59,7 +59,8 @@ func showMail(v *visit) error {
 		MailRow: mailRow(m), Now: v.now(), Tries: m.Tries, DueAt: m.DueAt, SentAt: m.SentAt,
 		Failure: m.Failure, Body: v.mailLines(m.Body),
 	}
-	if v.d.MailOut && m.SentAt == nil && m.Body != "" && view.State != page.MailWaiting {
+	out := v.d.MailOut || m.Channel != nil // messages for channels go out by themselves
+	if out && m.SentAt == nil && m.Body != "" && view.State != page.MailWaiting {
 		view.Retry = view.Path + "/retry"
 	}
 	if view.Frame, _, err = v.frame(m.Subject, layout.SectionMail); err != nil {

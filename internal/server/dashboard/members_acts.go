@@ -6,6 +6,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/web/component"
 	"github.com/rowlock/rowlock/web/layout"
 	"github.com/rowlock/rowlock/web/page"
 )
@@ -49,14 +50,19 @@ func inviteMember(v *visit) error {
 	if err != nil {
 		return err
 	}
+	status := http.StatusUnprocessableEntity
 	if f.ok() {
 		made, token, err := v.d.Accounts.InviteMember(v.ctx(), v.membership.Account, v.actor(), account.NewMember{
 			Email: f.text(fieldEmail), Role: gateway.Role(f.text(fieldRole)),
 		})
-		if err == nil {
+		why, tooMany := v.invitedTooOften(err)
+		switch {
+		case err == nil:
 			return v.flash(v.atMembers(), flash{Secret: v.inviteLink(token), Of: made.ID.String()})
-		}
-		if !f.take(err, memberFields, memberSentences) {
+		case tooMany:
+			status = http.StatusTooManyRequests
+			f.wrong(fieldEmail, why)
+		case !f.take(err, memberFields, memberSentences):
 			return err
 		}
 	}
@@ -65,7 +71,18 @@ func inviteMember(v *visit) error {
 		return err
 	}
 	ask.Email, ask.Chosen, ask.Errors = f.text(fieldEmail), f.text(fieldRole), f.errors
-	return v.askAgain(http.StatusUnprocessableEntity, "Invite a person", layout.SectionSettings, page.InviteAsk(ask))
+	return v.askAgain(status, "Invite a person", layout.SectionSettings, page.InviteAsk(ask))
+}
+
+// invitedTooOften tells whether an error says that too many invitations were
+// mailed, and what to do then.
+func (v *visit) invitedTooOften(err error) (why string, tooMany bool) {
+	soon, tooMany := errors.AsType[*account.TooSoonError](err)
+	if !tooMany {
+		return "", false
+	}
+	return "Too many invitations were mailed. You can mail more in " + component.Duration(soon.Left) +
+		", or leave the address empty and pass the link on yourself.", true
 }
 
 func askRole(v *visit) error {
@@ -130,7 +147,7 @@ func askRemoveMember(v *visit) error {
 		Title: "Remove “" + m.Name + "”?", Submit: "Remove",
 		Text: []string{
 			m.Email + " loses this account at once, in every browser, and is told by mail.",
-			"What they made stays. API keys that they know go on working: revoke those, if need be.",
+			"What they made stays, but their invitations that wait are revoked. API keys that they know go on working: revoke those, if need be.",
 		},
 	}))
 }
@@ -197,16 +214,13 @@ func handOver(v *visit) error {
 	status := http.StatusUnprocessableEntity
 	if f.ok() {
 		err := v.d.Accounts.HandOver(v.ctx(), v.membership.Account, v.session, f.raw(fieldPassword), v.RealIP(), m.ID)
-		wait, locked := v.lockedFor(err)
 		switch {
 		case err == nil:
 			return v.done(v.atMembers(), "“"+m.Name+"” is an owner now, and you are an admin.")
 		case errors.Is(err, gateway.ErrStateChanged):
 			return v.refused(v.atMembers(), "The account is yours already.")
-		case locked:
-			status = http.StatusTooManyRequests
-			f.wrong(fieldPassword, "Too many tries. You can try again in "+wait+".")
-		case !f.take(err, nil, sentences{{account.ErrWrongCredentials, fieldPassword, "This is not your password."}}):
+		}
+		if status, err = v.passwordWrong(f, fieldPassword, err); err != nil {
 			return err
 		}
 	}
@@ -230,6 +244,9 @@ func resendInvitation(v *visit) error {
 	}
 	_, token, err := v.d.Accounts.RenewInvitation(v.ctx(), v.membership.Account, v.actor(), i.ID)
 	if why := invitationGone(err); why != "" {
+		return v.refused(v.atMembers(), why)
+	}
+	if why, tooMany := v.invitedTooOften(err); tooMany {
 		return v.refused(v.atMembers(), why)
 	}
 	if err != nil {

@@ -22,10 +22,10 @@ func requireTwoStep(v *visit) error {
 		return err
 	}
 	required := f.checked("required")
-	err = v.d.Accounts.RequireTwoStep(v.ctx(), v.account(), v.session, required)
+	err = v.d.Accounts.RequireTwoStep(v.ctx(), v.membership.Account, v.session, required)
 	switch {
 	case err == nil && required:
-		return v.done(v.atMembers(), "Two-step log-in is required from every member now.")
+		return v.done(v.atMembers(), "Two-step log-in is required from every member now. Those who have not turned it on are told by mail.")
 	case err == nil:
 		return v.done(v.atMembers(), "Two-step log-in is up to each member now.")
 	case errors.Is(err, gateway.ErrStateChanged) && required && !v.person().TwoStep:

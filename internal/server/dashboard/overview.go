@@ -67,35 +67,39 @@ func (v *visit) longestStuck(n int) ([]page.ClaimRow, error) {
 	return v.claimRows(claims)
 }
 
-// fillOverview adds what there is once something has happened.
+// fillOverview adds what there is once something has happened. Whatever does not
+// need the others is read at the same time.
 func (v *visit) fillOverview(view *page.Overview, l listing) error {
 	chosen := l.chartSpan()
 	w := store.LastSteps(view.Now, chosen.steps, chosen.step)
+	err := atOnce(
+		func() error { return v.addNumbers(view, l, w) },
+		func() (err error) { view.Troubled, err = v.troubled(w); return err },
+		func() error { return v.addBusiest(view, chosen) },
+		func() (err error) { view.Activity, err = v.activity(activityRows); return err },
+	)
+	if err != nil {
+		return err
+	}
+	view.Numbers.Failed, view.Numbers.FailedMore = view.Failed, view.FailedMore
+	if len(view.Troubled) > troubledRows {
+		view.Troubled, view.MoreTroubled = view.Troubled[:troubledRows], true
+	}
+	if len(view.Troubled) > 0 {
+		return nil
+	}
+	view.Calm.Sent = view.Calm.Sent || view.Numbers.Attempts > 0
+	return v.calm(&view.Calm)
+}
+
+// addNumbers adds the chart of a window, and its numbers.
+func (v *visit) addNumbers(view *page.Overview, l listing, w store.Window) error {
 	bins, err := v.d.Store.Series(v.ctx(), v.account(), nil, w)
 	if err != nil {
 		return err
 	}
 	view.Chart = l.chart(w, bins, v.eventsBetween)
-	if view.Numbers, err = v.overviewNumbers(w, bins); err != nil {
-		return err
-	}
-	view.Numbers.Failed, view.Numbers.FailedMore = view.Failed, view.FailedMore
-	if view.Troubled, err = v.troubled(w); err != nil {
-		return err
-	}
-	if len(view.Troubled) > troubledRows {
-		view.Troubled, view.MoreTroubled = view.Troubled[:troubledRows], true
-	}
-	if len(view.Troubled) == 0 {
-		view.Calm.Sent = view.Calm.Sent || view.Numbers.Attempts > 0
-		if err := v.calm(&view.Calm); err != nil {
-			return err
-		}
-	}
-	if err := v.addBusiest(view, chosen); err != nil {
-		return err
-	}
-	view.Activity, err = v.activity(activityRows)
+	view.Numbers, err = v.overviewNumbers(w, bins)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/rowlock/rowlock/internal/account"
@@ -60,6 +61,8 @@ func changePassword(v *visit) error {
 	switch {
 	case err == nil:
 		return v.goOnWith(token, securityPath, "Your password is changed. Every other session was ended.")
+	case errors.Is(err, account.ErrSessionOver):
+		return v.sessionOver()
 	case locked:
 		f.wrong(fieldCurrent, "Too many tries. You can try again in "+wait+".")
 		return v.securityPage(http.StatusTooManyRequests, f.errors)
@@ -84,6 +87,10 @@ func (v *visit) goOnWith(token, to, message string) error {
 	v.session, v.token = session, token
 	return v.done(to, message)
 }
+
+// sessionOver leads to where somebody logs in whose session was ended while they
+// did something in it.
+func (v *visit) sessionOver() error { return v.redirect("/login?notice=ended") }
 
 func endSession(v *visit) error {
 	id, err := gateway.ParseID[gateway.SessionID](v.Param("session"))

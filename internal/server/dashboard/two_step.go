@@ -75,7 +75,8 @@ func turnTwoStepOn(v *visit) error {
 	if !f.ok() {
 		return v.twoStepPage(http.StatusUnprocessableEntity, f.errors)
 	}
-	codes, err := v.d.Accounts.TurnTwoStepOn(v.ctx(), v.session, f.text(fieldCode))
+	codes, err := v.d.Accounts.TurnTwoStepOn(v.ctx(), v.session, f.text(fieldCode), v.RealIP())
+	wait, locked := v.lockedFor(err)
 	switch {
 	case err == nil:
 		return v.flash(twoStepPath, flash{
@@ -83,6 +84,9 @@ func turnTwoStepOn(v *visit) error {
 		})
 	case errors.Is(err, gateway.ErrStateChanged):
 		return v.refused(twoStepPath, "Two-step log-in was turned on or begun anew meanwhile.")
+	case locked:
+		f.wrong(fieldCode, "Too many tries. You can try again in "+wait+".")
+		return v.twoStepPage(http.StatusTooManyRequests, f.errors)
 	case f.take(err, nil, sentences{{account.ErrWrongCode, fieldCode, wrongCode(false)}}):
 		return v.twoStepPage(http.StatusUnprocessableEntity, f.errors)
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/claim"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/reconcile"
@@ -102,6 +103,9 @@ func fromDetailed(err error) *Problem {
 	}
 	if e, ok := errors.AsType[*accept.RateLimitedError](err); ok {
 		return rateLimited(e)
+	}
+	if e, ok := errors.AsType[*account.TooSoonError](err); ok {
+		return New(RateLimited, "").RetryAfter(e.Left)
 	}
 	if e, ok := errors.AsType[*claim.HeldError](err); ok {
 		return New(ClaimInProgress, "").RetryAfter(e.Left)

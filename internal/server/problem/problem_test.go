@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rowlock/rowlock/internal/accept"
+	"github.com/rowlock/rowlock/internal/account"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/server/body"
 	"github.com/rowlock/rowlock/internal/server/problem"
@@ -62,6 +63,7 @@ func TestFromError(t *testing.T) {
 		{gateway.CheckPublishedType("rowlock.x"), 422, problem.TypeReserved},
 		{&gateway.InvalidError{Field: "x", Code: "new_code"}, 422, "new_code"},
 		{&accept.RateLimitedError{Limit: 5, Retry: time.Second}, 429, problem.RateLimited},
+		{&account.TooSoonError{}, 429, problem.RateLimited},
 		{&accept.RateLimitedError{Retry: time.Hour, Detail: "full"}, 429, problem.StorageFull},
 		{problem.New(problem.InvalidCursor, ""), 422, problem.InvalidCursor},
 		{errors.New("hunter2"), 500, problem.Internal},
@@ -86,6 +88,9 @@ func TestTemporaryProblemsSayWhenToTryAgain(t *testing.T) {
 	}
 	if wait := problem.From(&accept.RateLimitedError{Retry: 2500 * time.Millisecond}).GetHeaders().Get("Retry-After"); wait != "3" {
 		t.Errorf("2.5 s: %q", wait)
+	}
+	if wait := problem.From(&account.TooSoonError{Left: time.Hour}).GetHeaders().Get("Retry-After"); wait != "3600" {
+		t.Errorf("an hour: %q", wait)
 	}
 }
 

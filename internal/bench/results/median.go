@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/rowlock/rowlock/internal/bench/load"
+)
+
+// median is a report of which each figure is the median of that of all reports; what
+// is no figure, or is not in all of them, is the first one's.
+func median(reports []load.Report) (m load.Report, err error) {
+	all := make([]any, len(reports))
+	for i, r := range reports {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return m, fmt.Errorf("read a report: %w", err)
+		}
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return m, fmt.Errorf("read a report: %w", err)
+		}
+	}
+	text, err := json.Marshal(middle(all))
+	if err != nil {
+		return m, fmt.Errorf("write the median: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("write the median: %w", err)
+	}
+	return m, nil
+}
+
+// middle goes through values of one shape together.
+func middle(all []any) any {
+	switch first := all[0].(type) {
+	case float64:
+		return middleNumber(all, first)
+	case map[string]any:
+		m := map[string]any{}
+		for key := range first {
+			m[key] = middle(parts(all, func(v any) (any, bool) {
+				of, ok := v.(map[string]any)
+				part, there := of[key]
+				return part, ok && there
+			}))
+		}
+		return m
+	case []any:
+		m := make([]any, len(first))
+		for i := range first {
+			m[i] = middle(parts(all, func(v any) (any, bool) {
+				of, ok := v.([]any)
+				if !ok || i >= len(of) {
+					return nil, false
+				}
+				return of[i], true
+			}))
+		}
+		return m
+	default:
+		return first
+	}
+}
+
+// parts are the values' parts, where all have one; else the first one's.
+func parts(all []any, of func(any) (any, bool)) []any {
+	var found []any
+	for _, v := range all {
+		part, ok := of(v)
+		if !ok {
+			return found[:1]
+		}
+		found = append(found, part)
+	}
+	return found
+}
+
+func middleNumber(all []any, first float64) float64 {
+	numbers := make([]float64, 0, len(all))
+	for _, v := range all {
+		n, ok := v.(float64)
+		if !ok {
+			return first
+		}
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	if half := len(numbers) / 2; len(numbers)%2 == 0 {
+		return (numbers[half-1] + numbers[half]) / 2
+	}
+	return numbers[len(numbers)/2]
+}

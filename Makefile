@@ -114,6 +114,10 @@ fuzz: fuzz-kinds ## every fuzz target for FUZZTIME (30s), those of kinds for KIN
 		done; \
 	done
 
+.PHONY: bench
+bench: ## measure everything on throw-away databases, and write internal/bench/RESULTS.md (half an hour; on a quiet machine)
+	go run ./internal/bench/results
+
 .PHONY: cover
 cover: ## test coverage of each function, into coverage.out
 	$(WITHPG) go test -timeout $(TEST_TIMEOUT) -coverpkg=./internal/... -coverprofile=coverage.out ./...

@@ -21,7 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 )
 
 const (

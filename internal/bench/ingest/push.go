@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 	"github.com/rowlock/rowlock/internal/signature"
 )
 

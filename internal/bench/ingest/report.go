@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/rowlock/rowlock/internal/bench"
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 )
 
 // report is the table that is printed.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 )
 
 // accepting measures how soon events are kept that no endpoint asks for, over

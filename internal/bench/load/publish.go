@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 )
 
 // eventsPath is where events are published.

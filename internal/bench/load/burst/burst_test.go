@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/bench/burst"
+	"github.com/rowlock/rowlock/internal/bench/load/burst"
 )
 
 // connections is how many do it at once.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -111,7 +110,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 func newRun(ctx context.Context, o Options) (*run, error) {
 	r := &run{Options: o, name: "bench." + strings.ToLower(rand.Text()[:10])}
 	if r.Log == nil {
-		r.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		r.Log = slog.New(slog.DiscardHandler)
 	}
 	var err error
 	if r.client, err = client.New(o.Server, o.Key); err != nil {

@@ -70,7 +70,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	buffer := buffers.Get().(*[]byte) //nolint:errcheck // nothing else is put in
+	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	if cap(*buffer) < len(r.body.of) {
 		*buffer = make([]byte, len(r.body.of))

@@ -101,8 +101,12 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if again := up(); again != "nothing to do: every migration is applied\n" {
 		t.Errorf("up, again, says:\n%s", again)
 	}
-	if after := status(); strings.Contains(after, "pending  0") || !strings.Contains(after, "applied  river 1") {
+	if after := status(); strings.Contains(after, "pending  0") || !strings.Contains(after, "applied  river 1") || strings.Contains(after, "building") {
 		t.Errorf("after:\n%s", after)
+	}
+	execute(t, c.DatabaseURL.Reveal(), `CREATE INDEX attempts_new_idx ON ONLY attempts (n)`)
+	if building := status(); !strings.Contains(building, "building  the index attempts_new_idx: 0 of 4 partitions of attempts have it\n") {
+		t.Errorf("with an index on its way:\n%s", building)
 	}
 }
 

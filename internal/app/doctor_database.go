@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/config"
+	"github.com/rowlock/rowlock/internal/migrate"
 	"github.com/rowlock/rowlock/internal/retain"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -57,6 +58,7 @@ func (d *doctor) database(ctx context.Context, c config.Config, url string) {
 	d.compression(ctx, pool)
 	migrated := writable && d.migrations(ctx, c, url)
 	if migrated {
+		d.indexes(ctx, url)
 		d.keyset(ctx, c, pool)
 		d.days(ctx, pool)
 	}
@@ -172,6 +174,20 @@ func (d *doctor) compression(ctx context.Context, pool store.Pool) {
 		return
 	}
 	d.tell("compression", "lz4", err)
+}
+
+// indexes tells of those that are still being built: without them some lists are
+// slower, and nothing else.
+func (d *doctor) indexes(ctx context.Context, url string) {
+	const what = "indexes"
+	left, err := migrate.Unbuilt(ctx, url)
+	if err != nil || len(left) == 0 {
+		d.tell(what, "all built", err)
+		return
+	}
+	for _, i := range left {
+		d.warn(what, describeUnbuilt(i)+": a node with the role worker builds the rest, beside the traffic")
+	}
 }
 
 // days looks how many are made ahead. Nodes make them as long as they run, so

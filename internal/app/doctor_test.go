@@ -57,13 +57,14 @@ func TestDoctor(t *testing.T) {
 		faults   []string
 	}{
 		"healthy": {pgtest.URL(t), nil, []string{
-			"ok     session        no pooler in between", "ok     migrations", "ok     writes", "ok     timeouts",
+			"ok     session        no pooler in between", "ok     migrations", "ok     indexes        all built", "ok     writes", "ok     timeouts",
 			"ok     compression    lz4", "ok     connections    20 of ", "note   keyset         nothing there yet", "ok     clock",
 		}, none},
 		"not migrated":         {pgtest.Empty(t), []string{"ROWLOCK_AUTO_MIGRATE=false"}, []string{"run `rowlock migrate up`"}, []string{"migrations"}},
 		"serve will migrate":   {pgtest.Empty(t), nil, []string{"note   migrations     some are missing: serve applies them"}, none},
 		"no days, and no node": {withoutDays(t), nil, []string{"note   partitions     the big tables have none for the days to come: serve makes them"}, none},
 		"no days, with nodes":  {withNode(t, withoutDays(t)), nil, []string{"0 days ahead and need 2, although nodes run"}, []string{"partitions"}},
+		"an index on its way":  {withNewIndex(t), nil, []string{"note   indexes        the index attempts_new_idx: 0 of 4 partitions of attempts have it: a node"}, none},
 		"days":                 {pgtest.URL(t), nil, []string{"ok     partitions     "}, none},
 		"unreachable": {
 			"postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2", nil,
@@ -133,6 +134,15 @@ func withNode(t *testing.T, url string) string {
 	execute(t, url, `
 		INSERT INTO nodes (node, seen_at, steady_since, started_at, roles, version)
 		VALUES ('n', clock_timestamp() + interval '1 hour', clock_timestamp(), clock_timestamp(), 'worker', 'v')`)
+	return url
+}
+
+// withNewIndex is a database whose migrations have made an index that is still to be
+// built.
+func withNewIndex(t *testing.T) string {
+	t.Helper()
+	url := pgtest.URL(t)
+	execute(t, url, `CREATE INDEX attempts_new_idx ON ONLY attempts (n)`)
 	return url
 }
 

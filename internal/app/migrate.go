@@ -47,7 +47,8 @@ func printApplied(w io.Writer, before []migrate.Step) error {
 	return nil
 }
 
-// MigrateStatus prints one line a migration.
+// MigrateStatus prints one line a migration, and one for each index that is still
+// being built.
 func MigrateStatus(ctx context.Context, c config.Config, w io.Writer) (err error) {
 	db, err := openDatabase(ctx, c, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -67,5 +68,24 @@ func MigrateStatus(ctx context.Context, c config.Config, w io.Writer) (err error
 			return fmt.Errorf("print migrations: %w", err)
 		}
 	}
+	return printUnbuilt(ctx, db.url, w)
+}
+
+// printUnbuilt prints the indexes that are still being built.
+func printUnbuilt(ctx context.Context, databaseURL string, w io.Writer) error {
+	left, err := migrate.Unbuilt(ctx, databaseURL)
+	if err != nil {
+		return err
+	}
+	for _, i := range left {
+		if _, err := fmt.Fprintf(w, "building  %s\n", describeUnbuilt(i)); err != nil {
+			return fmt.Errorf("print indexes: %w", err)
+		}
+	}
 	return nil
+}
+
+// describeUnbuilt tells how far an index is.
+func describeUnbuilt(i migrate.Index) string {
+	return fmt.Sprintf("the index %s: %d of %d partitions of %s have it", i.Name, i.Built, i.Partitions, i.Table)
 }

@@ -84,7 +84,7 @@ func (v *services) run(ctx context.Context, o ServeOptions, db *database) error 
 	if err != nil {
 		return err
 	}
-	parts := v.start(ctx, o)
+	parts := v.start(ctx, o, db.url)
 	defer parts.stop() //nolint:contextcheck // what ends the process is over by then
 	if o.Roles.Worker {
 		if err := v.workers.Start(context.WithoutCancel(ctx)); err != nil {
@@ -104,6 +104,7 @@ func (v *services) run(ctx context.Context, o ServeOptions, db *database) error 
 	select {
 	case <-ctx.Done():
 		o.Log.Info("stopping")
+		http.Leave(o.Config.DrainPause)
 		http.Drain()
 		return nil
 	case err := <-http.Failed():
@@ -131,7 +132,7 @@ type running struct {
 }
 
 // start runs what needs no listener: committers, drains, tasks.
-func (v *services) start(ctx context.Context, o ServeOptions) *running {
+func (v *services) start(ctx context.Context, o ServeOptions, databaseURL string) *running {
 	r := &running{log: o.Log}
 	base := context.WithoutCancel(ctx)
 	r.accepts = background(base, v.accept.Run)
@@ -147,6 +148,9 @@ func (v *services) start(ctx context.Context, o ServeOptions) *running {
 		var all sync.WaitGroup
 		all.Go(func() { runTasks(ctx, o.Log, v.tasks(o.Roles)) })
 		all.Go(func() { v.followNotices(ctx) })
+		if o.Roles.Worker {
+			all.Go(func() { finishIndexes(ctx, databaseURL, o.Log) })
+		}
 		all.Wait()
 	})
 	r.leave = func(ctx context.Context) error { return v.store.LeaveNode(ctx, v.node.Name) }

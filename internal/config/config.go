@@ -16,10 +16,11 @@ type Config struct {
 	DataDir     string    `env:"ROWLOCK_DATA_DIR" envDefault:"./data" accept:"a directory" about:"embedded database and generated master key; never removed by Rowlock"`
 	AutoMigrate bool      `env:"ROWLOCK_AUTO_MIGRATE" envDefault:"true" accept:"true or false" about:"apply migrations at start; false: only rowlock migrate up does"`
 
-	Listen         Address  `env:"ROWLOCK_LISTEN" envDefault:":8080" accept:"host:port or :port, such as :8080" about:"address of the dashboard, API and ingest"`
-	BaseURL        BaseURL  `env:"ROWLOCK_BASE_URL" envDefault:"http://localhost:8080" accept:"an http or https URL without path, query or credentials, such as https://hooks.example.com" about:"the public address, for ingest URLs, mails and cookies"`
-	TrustedProxies Networks `env:"ROWLOCK_TRUSTED_PROXIES" accept:"CIDRs separated by commas, such as 10.0.0.0/8,::1/128" about:"proxies whose X-Forwarded-For is believed"`
-	MetricsListen  Address  `env:"ROWLOCK_METRICS_LISTEN" envDefault:"127.0.0.1:9090" accept:"host:port or :port, such as 127.0.0.1:9090" about:"address of Prometheus /metrics and pprof"`
+	Listen         Address       `env:"ROWLOCK_LISTEN" envDefault:":8080" accept:"host:port or :port, such as :8080" about:"address of the dashboard, API and ingest"`
+	BaseURL        BaseURL       `env:"ROWLOCK_BASE_URL" envDefault:"http://localhost:8080" accept:"an http or https URL without path, query or credentials, such as https://hooks.example.com" about:"the public address, for ingest URLs, mails and cookies"`
+	TrustedProxies Networks      `env:"ROWLOCK_TRUSTED_PROXIES" accept:"CIDRs separated by commas, such as 10.0.0.0/8,::1/128" about:"proxies whose X-Forwarded-For is believed"`
+	DrainPause     time.Duration `env:"ROWLOCK_DRAIN_PAUSE" envDefault:"5s" min:"0s" accept:"a duration such as 5s, 0 for none" about:"on a stop signal: for how long requests are still taken while /readyz answers 503, so that load balancers notice; left out where nobody has asked /readyz for a minute. 0: none"`
+	MetricsListen  Address       `env:"ROWLOCK_METRICS_LISTEN" envDefault:"127.0.0.1:9090" accept:"host:port or :port, such as 127.0.0.1:9090" about:"address of Prometheus /metrics and pprof"`
 
 	MasterKey         Key    `env:"ROWLOCK_MASTER_KEY" accept:"32 bytes in standard base64, such as openssl rand -base64 32 prints" about:"32 bytes in standard base64 that protect stored secrets. Required with a database URL; with the embedded database, generated into the data directory"`
 	MasterKeyPrevious Key    `env:"ROWLOCK_MASTER_KEY_PREVIOUS" accept:"32 bytes in standard base64: the master key before the present one" about:"the former master key, accepted for reading while keys are rotated"`

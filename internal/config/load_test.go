@@ -24,7 +24,7 @@ func TestLoadDefaults(t *testing.T) {
 	}
 	want := config.Config{
 		DataDir: "./data", AutoMigrate: true,
-		Listen: ":8080", BaseURL: "http://localhost:8080", MetricsListen: "127.0.0.1:9090",
+		Listen: ":8080", BaseURL: "http://localhost:8080", DrainPause: 5 * time.Second, MetricsListen: "127.0.0.1:9090",
 		Signup:    config.SignupOpen,
 		Retention: 720 * time.Hour, DedupeWindow: 720 * time.Hour, ClaimRetention: 2160 * time.Hour,
 		MaxBody: 1 << 20,
@@ -48,7 +48,7 @@ func TestLoadEverySetting(t *testing.T) {
 	got, err := config.Load([]string{
 		"ROWLOCK_DATABASE_URL=postgres://u:p@db:5432/rowlock", "DATABASE_URL=mysql://ignored",
 		"ROWLOCK_DATA_DIR=/var/lib/rowlock", "ROWLOCK_AUTO_MIGRATE=false",
-		"ROWLOCK_LISTEN=[::1]:0", "ROWLOCK_BASE_URL=https://Hooks.Example.com/", "ROWLOCK_METRICS_LISTEN=:9",
+		"ROWLOCK_LISTEN=[::1]:0", "ROWLOCK_BASE_URL=https://Hooks.Example.com/", "ROWLOCK_DRAIN_PAUSE=0", "ROWLOCK_METRICS_LISTEN=:9",
 		"ROWLOCK_TRUSTED_PROXIES=10.1.2.3/8, ::1", "ROWLOCK_ALLOW_NETWORKS=127.0.0.0/8,::1/128",
 		"ROWLOCK_MASTER_KEY=" + goodKey + "\n", "ROWLOCK_MASTER_KEY_PREVIOUS=" + strings.TrimRight(goodKey, "="),
 		"ROWLOCK_SIGNUP=invite", "ROWLOCK_RETENTION=168h", "ROWLOCK_DEDUPE_WINDOW=72h", "ROWLOCK_CLAIM_RETENTION=72h",
@@ -109,6 +109,7 @@ func TestLoadRefuses(t *testing.T) {
 		"ROWLOCK_MAX_BODY":                  {"1MB", "0", "17MiB", "1 000", "9999999999TiB", "-1MiB", "1KiBKiB"},
 		"ROWLOCK_RETRY_SCHEDULE":            {"5s,,5m", "5", "0s", "-1s", strings.Repeat("1s,", 100) + "1s"},
 		"ROWLOCK_DELIVERY_TIMEOUT":          {"0", "99ms"},
+		"ROWLOCK_DRAIN_PAUSE":               {"-1s", "soon"},
 		"ROWLOCK_DISABLE_AFTER":             {"0"},
 		"ROWLOCK_WORKERS":                   {"0", "many"},
 		"ROWLOCK_ACCOUNT_MAX_ENDPOINTS":     {"-1"},

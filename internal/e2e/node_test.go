@@ -28,6 +28,7 @@ func settings(t testing.TB, more ...string) []string {
 		"HOME=" + t.TempDir(),
 		"ROWLOCK_ALLOW_NETWORKS=127.0.0.0/8",
 		"ROWLOCK_RETRY_SCHEDULE=1s,1s,1s,1s,1s,1s,1s",
+		"ROWLOCK_DRAIN_PAUSE=0",        // no balancer has to notice
 		"ROWLOCK_DELIVERY_TIMEOUT=60s", // a slow machine is no fault of the receiver
 	}, more...)
 }

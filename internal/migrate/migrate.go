@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -23,6 +25,11 @@ import (
 // arbitrary and must never change.
 const lockKey = 0x726f776c6f636b // "rowlock"
 
+// lookEvery is how often who waits for another one's migrations looks whether they
+// are done. Waiting in the lock itself would be a transaction: an index that is
+// built concurrently waits for each.
+const lookEvery = 200 * time.Millisecond
+
 // ErrPending is returned by Check while the database lacks a migration.
 var ErrPending = errors.New("migrations are not applied")
 
@@ -35,7 +42,7 @@ type Step struct {
 }
 
 // Up applies every migration that is missing. It waits while another process
-// migrates.
+// migrates. Indexes of big tables may still have to be built afterwards, by Build.
 func Up(ctx context.Context, databaseURL string) error {
 	return with(ctx, databaseURL, func(db *sql.DB) error {
 		conn, err := db.Conn(ctx)
@@ -43,33 +50,68 @@ func Up(ctx context.Context, databaseURL string) error {
 			return fmt.Errorf("connect to the database: %w", err)
 		}
 		defer conn.Close() //nolint:errcheck // the lock ends with the session
-		// The one who has the lock may be at it for hours.
-		if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
-			return fmt.Errorf("wait for the migration lock: %w", err)
+		if err := takeTurn(ctx, conn); err != nil {
+			return err
 		}
-		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(lockKey)); err != nil {
-			return fmt.Errorf("take the migration lock: %w", err)
+		fresh, err := up(ctx, db)
+		if err != nil || !fresh {
+			return err
 		}
-		return up(ctx, db)
+		// Nothing is in the tables yet.
+		_, err = Build(ctx, databaseURL, slog.New(slog.DiscardHandler))
+		return err
 	})
 }
 
-func up(ctx context.Context, db *sql.DB) error {
+// takeTurn returns when this session is the one that migrates.
+func takeTurn(ctx context.Context, conn *sql.Conn) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		var mine bool
+		if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(lockKey)).Scan(&mine); err != nil {
+			return fmt.Errorf("take the migration lock: %w", err)
+		}
+		if mine {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for who migrates: %w", ctx.Err())
+		}
+	}
+}
+
+// up tells whether there was no migration before.
+func up(ctx context.Context, db *sql.DB) (fresh bool, err error) {
 	ours, err := provider(db)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if _, err := ours.Up(ctx); err != nil {
-		return fmt.Errorf("apply migrations: %w", err)
+	version, err := ours.GetDBVersion(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read migration status: %w", err)
+	}
+	err = betweenTraffic.run(ctx, func() error {
+		_, err := ours.Up(ctx)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("apply migrations: %w", err)
 	}
 	rivers, err := rivermigrate.New(riverdatabasesql.New(db), nil)
 	if err != nil {
-		return fmt.Errorf("read the queue's migrations: %w", err)
+		return false, fmt.Errorf("read the queue's migrations: %w", err)
 	}
-	if _, err := rivers.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("apply the queue's migrations: %w", err)
+	err = betweenTraffic.run(ctx, func() error {
+		_, err := rivers.Migrate(ctx, rivermigrate.DirectionUp, nil)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("apply the queue's migrations: %w", err)
 	}
-	return nil
+	return version == 0, nil
 }
 
 // Status lists every migration, ours first, in the order they are applied.
@@ -136,15 +178,15 @@ func provider(db *sql.DB) (*goose.Provider, error) {
 	return p, nil
 }
 
-// with opens the database for one call. Migrations set their own limits:
-// they may wait for locks longer than the product's connections do.
+// with opens the database for one call. No statement waits for a table for longer
+// than LockWait.
 func with(ctx context.Context, databaseURL string, do func(*sql.DB) error) error {
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
 		return fmt.Errorf("parse the database's address: %w", err)
 	}
 	config.RuntimeParams["application_name"] = "rowlock migrate"
-	config.RuntimeParams["lock_timeout"] = "60s"
+	config.RuntimeParams["lock_timeout"] = LockWait.String()
 	db := stdlib.OpenDB(*config)
 	defer db.Close() //nolint:errcheck // nothing is pending
 	if err := db.PingContext(ctx); err != nil {

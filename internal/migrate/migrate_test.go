@@ -3,10 +3,12 @@ package migrate_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -48,6 +50,9 @@ func TestUpBringsAnEmptyDatabaseToTheSchema(t *testing.T) {
 	}
 	if err := migrate.Check(t.Context(), url); err != nil {
 		t.Errorf("after: %v", err)
+	}
+	if left := unbuilt(t, url); len(left) > 0 {
+		t.Errorf("after: %+v are not built, where there is nothing", left)
 	}
 }
 
@@ -158,8 +163,9 @@ func lock(t *testing.T, url string) *pgx.Conn {
 // table yet.
 func waitsForLock(t *testing.T, url string, done <-chan error) {
 	t.Helper()
-	for count(t, url, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 0 {
+	// Nothing of who waits is open in between: no transaction, and no snapshot.
+	for count(t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rowlock migrate'
+		AND query LIKE '%pg_try_advisory_lock%' AND state = 'idle' AND backend_xmin IS NULL`) == 0 {
 		select {
 		case err := <-done:
 			t.Fatalf("it did not wait: %v", err)
@@ -251,11 +257,58 @@ func upTo(t *testing.T, url string, version int64) {
 	}
 }
 
+// A migration that does not get its table lets writers pass again and again, and is
+// there once the table is free.
+func TestUpDoesNotStandInFrontOfTraffic(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	upTo(t, url, 39)
+	long, err := connect(t, url).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := long.Exec(t.Context(), `SELECT count(*) FROM events`); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- migrate.Up(t.Context(), url) }()
+	// What is written on a second connection meanwhile: at first it waits behind the
+	// migration, and then that has given up and come again.
+	writer, tries, waited := connect(t, url), 0, time.Duration(0)
+	for ; tries < 2; tries++ {
+		for count(t, url, `SELECT count(*) FROM pg_locks WHERE relation = 'events'::regclass AND NOT granted`) == 0 {
+			select {
+			case err := <-done:
+				t.Fatalf("it did not wait: %v", err)
+			default:
+			}
+		}
+		began := time.Now()
+		if _, err := writer.Exec(t.Context(), `UPDATE events SET status = status WHERE false`); err != nil {
+			t.Fatal(err)
+		}
+		waited = max(waited, time.Since(began))
+	}
+	if limit := migrate.LockWait + 500*time.Millisecond; waited > limit {
+		t.Errorf("a writer waited %s, want %s at the most", waited, limit)
+	}
+	if err := long.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNoDatabase(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{"nobody listens": unreachable, "no address": "postgres://user:hunter2@:port/"} {
 		_, statusErr := migrate.Status(t.Context(), url)
-		for call, err := range map[string]error{"Up": migrate.Up(t.Context(), url), "Check": migrate.Check(t.Context(), url), "Status": statusErr} {
+		_, unbuiltErr := migrate.Unbuilt(t.Context(), url)
+		_, buildErr := migrate.Build(t.Context(), url, slog.New(slog.DiscardHandler))
+		for call, err := range map[string]error{
+			"Up": migrate.Up(t.Context(), url), "Check": migrate.Check(t.Context(), url), "Status": statusErr, "Unbuilt": unbuiltErr, "Build": buildErr,
+		} {
 			if err == nil || errors.Is(err, migrate.ErrPending) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s, %s: %v, want an error without the password", name, call, err)
 			}

@@ -42,7 +42,8 @@ func (s *Server) readyz(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
 	state := readiness{Missing: s.missing(ctx)}
-	if s.draining.Load() {
+	s.asked.Store(time.Now().UnixNano())
+	if s.leaving.Load() {
 		state.Missing = append(state.Missing, "shutting down")
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")

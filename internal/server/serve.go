@@ -73,10 +73,30 @@ func (s *Server) Addr() net.Addr { return s.bound }
 // Failed tells of a listener that ended by itself.
 func (s *Server) Failed() <-chan error { return s.failed }
 
+// askedWithin is for how long somebody who asked /readyz counts as one who decides
+// by it where to send. Load balancers ask every few seconds.
+const askedWithin = time.Minute
+
+// Leave turns /readyz to 503, and goes on serving for a while, in which load
+// balancers notice. Where nobody looks at /readyz it does not wait. It ends early
+// when the server does.
+func (s *Server) Leave(pause time.Duration) {
+	s.leaving.Store(true)
+	asked := s.asked.Load()
+	if asked == 0 || time.Since(time.Unix(0, asked)) > askedWithin {
+		return
+	}
+	select {
+	case <-time.After(pause):
+	case <-s.stopping:
+	}
+}
+
 // Drain turns /readyz to 503, so that a load balancer sends no more, and
 // refuses what comes all the same; what is under way goes on, save streams,
 // which have no end of their own.
 func (s *Server) Drain() {
+	s.leaving.Store(true)
 	s.draining.Store(true)
 	s.stopOnce.Do(func() { close(s.stopping) })
 }

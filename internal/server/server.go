@@ -104,7 +104,11 @@ type Server struct {
 	api   *api.API
 	pages *dashboard.Dashboard
 
-	draining atomic.Bool
+	// leaving says that load balancers should go elsewhere, draining that what
+	// comes all the same is refused.
+	leaving, draining atomic.Bool
+	// asked is when /readyz was asked last, in nanoseconds since 1970; 0: never.
+	asked atomic.Int64
 	// stopping is closed when the process is asked to end.
 	stopping chan struct{}
 	stopOnce sync.Once

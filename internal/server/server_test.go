@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rowlock/rowlock/internal/server"
 )
@@ -174,6 +175,32 @@ func TestReadyUntilDraining(t *testing.T) {
 			t.Errorf("%s: no Retry-After", path)
 		}
 	}
+}
+
+// A server that leaves says so, and takes what still comes until load balancers know.
+func TestLeavingGoesOnServing(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.server.Leave(time.Hour) // nobody looks at /readyz
+	if got := b.send(t, http.MethodGet, b.url+"/readyz", nil); got.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("leaving: %d %s", got.StatusCode, got.text)
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		b.server.Leave(time.Hour)
+	}()
+	if got := b.send(t, http.MethodPost, b.url+"/api/v1/events", "{}"); got.StatusCode != http.StatusUnauthorized {
+		t.Errorf("what still comes: %d %s, want it to be looked at", got.StatusCode, got.text)
+	}
+	select {
+	case <-left:
+		t.Error("it does not wait for who looks at /readyz")
+	default:
+	}
+	b.server.Drain()
+	<-left
+	checkProblem(t, b.send(t, http.MethodPost, b.url+"/api/v1/events", "{}"), http.StatusServiceUnavailable, "stopping")
 }
 
 func TestRolesThatAreOffHaveNoRoutes(t *testing.T) {

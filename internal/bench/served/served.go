@@ -28,13 +28,33 @@ const (
 // protects nothing.
 var masterKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
-// Server is the server that is measured.
+// Program is the program, built, to be run as often as wanted.
+type Program struct{ dir, binary string }
+
+// Build builds the program.
+func Build(ctx context.Context) (*Program, error) {
+	dir, err := os.MkdirTemp("", "rowlock-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	p := &Program{dir: dir, binary: filepath.Join(dir, "rowlock")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "github.com/rowlock/rowlock/cmd/rowlock")
+	if text, err := build.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build: %w\n%s", err, text), p.Remove())
+	}
+	return p, nil
+}
+
+// Remove takes the program away.
+func (p *Program) Remove() error { return os.RemoveAll(p.dir) }
+
+// Server is a server that is measured.
 type Server struct {
 	// URL is its address, Metrics that of its numbers.
 	URL, Metrics string
 
 	cmd    *exec.Cmd
-	dir    string
+	own    *Program // taken away with the server; nil for one that others run, too
 	binary string
 	env    []string
 }
@@ -42,48 +62,85 @@ type Server struct {
 // Start builds the program and starts it on a database, with settings besides
 // (NAME=value).
 func Start(ctx context.Context, database string, settings ...string) (*Server, error) {
-	dir, err := os.MkdirTemp("", "rowlock-bench-")
+	p, err := Build(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("make a directory: %w", err)
+		return nil, err
 	}
-	p := &Server{dir: dir, binary: filepath.Join(dir, "rowlock")}
-	if err := p.start(ctx, database, settings); err != nil {
-		return nil, errors.Join(err, p.Stop())
+	s, err := p.Serve(ctx, database, settings...)
+	if err != nil {
+		return nil, errors.Join(err, p.Remove())
 	}
-	return p, nil
+	s.own = p
+	return s, nil
 }
 
-func (p *Server) start(ctx context.Context, database string, settings []string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "github.com/rowlock/rowlock/cmd/rowlock")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, text)
-	}
+// Serve starts the program on a database, with settings besides (NAME=value), and
+// returns when it is ready.
+func (p *Program) Serve(ctx context.Context, database string, settings ...string) (*Server, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	metrics, err := freeAddress(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.Metrics = "http://" + metrics + "/metrics"
-	p.URL = "http://" + address
-	// Stop ends it, in order: the context would kill it.
-	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.binary, "serve")
-	p.env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+database, "ROWLOCK_LISTEN="+address, "ROWLOCK_BASE_URL="+p.URL,
+	s := &Server{URL: "http://" + address, Metrics: "http://" + metrics + "/metrics", binary: p.binary}
+	s.env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+database, "ROWLOCK_LISTEN="+address, "ROWLOCK_BASE_URL="+s.URL,
 		"ROWLOCK_METRICS_LISTEN="+metrics, "ROWLOCK_MASTER_KEY="+masterKey, "ROWLOCK_LOG_LEVEL=error")
-	p.env = append(p.env, settings...)
-	p.cmd.Env, p.cmd.Stderr = p.env, os.Stderr
-	if err := p.cmd.Start(); err != nil {
+	s.env = append(s.env, settings...)
+	return s, s.Boot(ctx)
+}
+
+// Boot starts the server that was ended again, at its addresses, and returns when it
+// is ready.
+func (s *Server) Boot(ctx context.Context) error {
+	// Stop ends it, in order: the context would kill it.
+	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), s.binary, "serve")
+	s.cmd.Env, s.cmd.Stderr = s.env, os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		s.cmd = nil
 		return fmt.Errorf("start: %w", err)
 	}
-	return p.await(ctx)
+	if err := s.await(ctx); err != nil {
+		return errors.Join(err, s.Kill())
+	}
+	return nil
+}
+
+// Terminate asks the server to end, and returns when it has, or the fault that it
+// ended with.
+func (s *Server) Terminate() error {
+	cmd := s.cmd
+	if cmd == nil {
+		return nil
+	}
+	s.cmd = nil
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return errors.Join(fmt.Errorf("stop: %w", err), cmd.Wait())
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}
+
+// Kill ends the server as kill -9 does.
+func (s *Server) Kill() error {
+	cmd := s.cmd
+	if cmd == nil {
+		return nil
+	}
+	s.cmd = nil
+	err := cmd.Process.Kill()
+	_ = cmd.Wait() // it says that it was killed
+	return err
 }
 
 // Account makes an account and returns its API key.
-func (p *Server) Account(ctx context.Context, name string) (string, error) {
-	cmd := exec.CommandContext(ctx, p.binary, "account", "create", "--name", name, "--email", name+"@example.com", "--json")
-	cmd.Env, cmd.Stderr = p.env, os.Stderr
+func (s *Server) Account(ctx context.Context, name string) (string, error) {
+	cmd := exec.CommandContext(ctx, s.binary, "account", "create", "--name", name, "--email", name+"@example.com", "--json")
+	cmd.Env, cmd.Stderr = s.env, os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("make an account: %w", err)
@@ -98,13 +155,13 @@ func (p *Server) Account(ctx context.Context, name string) (string, error) {
 }
 
 // await returns when the server is ready.
-func (p *Server) await(ctx context.Context) error {
+func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/readyz", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/readyz", nil)
 		if err != nil {
 			return fmt.Errorf("ask whether it is ready: %w", err)
 		}
@@ -123,13 +180,12 @@ func (p *Server) await(ctx context.Context) error {
 }
 
 // Stop ends the server and takes away what was made for it.
-func (p *Server) Stop() error {
-	var err error
-	if p.cmd != nil && p.cmd.Process != nil {
-		err = p.cmd.Process.Signal(syscall.SIGTERM)
-		_ = p.cmd.Wait() // it was told to end
+func (s *Server) Stop() error {
+	err := s.Terminate()
+	if s.own != nil {
+		err = errors.Join(err, s.own.Remove())
 	}
-	return errors.Join(err, os.RemoveAll(p.dir))
+	return err
 }
 
 func freeAddress(ctx context.Context) (string, error) {

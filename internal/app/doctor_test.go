@@ -73,7 +73,8 @@ func TestDoctor(t *testing.T) {
 		},
 		"unreachable, by a name": {
 			"postgres://nobody:hunter2@localhost:1/none?connect_timeout=2", nil,
-			[]string{"FAULT  connection     connect to the database none at localhost:1 as nobody: "}, []string{"connection"},
+			[]string{"FAULT  connection     connect to the database none at localhost:1 as nobody: "},
+			[]string{"connection"},
 		},
 		"read only":      {with(pgtest.Empty(t), "default_transaction_read_only=on"), []string{"ROWLOCK_AUTO_MIGRATE=false"}, []string{"the database takes no writes: name the primary"}, []string{"writes"}},
 		"serializable":   {with(pgtest.URL(t), "default_transaction_isolation=serializable"), nil, []string{"set default_transaction_isolation = 'read committed'"}, []string{"writes"}},

@@ -172,12 +172,12 @@ func TestBuildingGoesOnAfterACrash(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("it was killed, and says nothing")
 	}
-	if err := holder.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	pgtest.Until(t, "the killed one's session is over", func() bool {
 		return count(t, url, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rowlock indexes'`) == 0
 	})
+	if err := holder.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if n := count(t, url, left); n != 1 {
 		t.Fatalf("%d indexes were left that are not valid, want 1", n)
 	}

@@ -29,7 +29,7 @@ func (b body) put(buffer []byte, n int) []byte {
 	at := len(buffer) + len(bodyHead)
 	buffer = append(buffer, b.of...)
 	for i := at + digits - 1; i >= at; i-- {
-		buffer[i] = '0' + byte(n%10)
+		buffer[i] = '0' + byte(n%10) //nolint:gosec // a digit
 		n /= 10
 	}
 	return buffer

@@ -29,7 +29,7 @@ TEMPL = go run github.com/a-h/templ/cmd/templ@$(shell go list -m -f '{{.Version}
 WITHPG := go run ./internal/pgtest/withpg
 
 # How long one package's tests may take; far above what they need.
-TEST_TIMEOUT ?= 20m
+TEST_TIMEOUT ?= 40m
 # How long each fuzz target runs; and how long, for each kind of source, the
 # verifier and what reads its events.
 FUZZTIME ?= 30s

@@ -262,7 +262,7 @@ func upTo(t *testing.T, url string, version int64) {
 func TestUpDoesNotStandInFrontOfTraffic(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
-	upTo(t, url, 39)
+	upTo(t, url, 37)
 	long, err := connect(t, url).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,10 @@ type mix struct {
 	mu        sync.Mutex
 	endpoints []gateway.EndpointID
 	// sick answers failures now and then.
-	sick atomic.Bool
-	url  string
+	// calmed: nothing dies any more.
+	calmed atomic.Bool
+	sick   atomic.Bool
+	url    string
 	// sent counts what was sent by delivery and attempt.
 	sent map[string]int
 }
@@ -156,8 +158,12 @@ func (m *mix) runAll(ctx context.Context) error {
 		ids = append(ids, id)
 	}
 	for _, id := range ids {
-		// Some die in the middle.
-		dies, kill := context.WithTimeout(ctx, rand.N(300*time.Millisecond))
+		// Some die in the middle, until everything is to come to its end.
+		life := 300 * time.Millisecond
+		if m.calmed.Load() {
+			life = time.Minute
+		}
+		dies, kill := context.WithTimeout(ctx, rand.N(life))
 		err := m.Run(dies, m.account, id)
 		over := dies.Err() != nil
 		kill()
@@ -351,6 +357,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func (m *mix) calm(t *testing.T) {
 	t.Helper()
 	m.sick.Store(false)
+	m.calmed.Store(true)
 	pgtest.Background(t, func(ctx context.Context) {
 		for ctx.Err() == nil {
 			_ = m.sweep(m.nodes[0])(ctx)

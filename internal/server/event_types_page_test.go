@@ -46,7 +46,7 @@ func TestEventTypeFromFormToDeletion(t *testing.T) {
 		t.Errorf("%s: %s", p.path, words(p, "main"))
 	}
 	p = w.get(w.home + "/event-types")
-	if got := words(p, "#event-types tbody tr"); got != "credit/check:done single-fire , schema checked Checked 0 in 24 h" {
+	if got := words(p, "#event-types tbody tr"); got != "credit/check:done single-fire · schema checked Checked 0 in 24 h" {
 		t.Errorf("the catalogue says %q", got)
 	}
 	path := p.Find("#event-types tbody a").First().AttrOr("href", "")

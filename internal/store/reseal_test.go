@@ -21,7 +21,7 @@ import (
 var plainBytes = []string{
 	"alerts.data", "api_keys.hash", "claims.key_hash", "claims.call_hash", "claims.result", "endpoints.headers", "event_types.schema", "event_types.examples", "sessions.hash", "invitations.hash", "keyset.wrapped",
 	"password_resets.hash", "recovery_codes.hash", "half_logins.hash", "email_changes.hash", "setup_tokens.hash", "sources.settings", "tries.subject", "facts.subject_hash", "reconciliation_rows.hash",
-	"events.key", "event_keys.key_hash", "event_keys.body_hash",
+	"events.key", "events.span", "event_keys.key_hash", "event_keys.body_hash",
 	"event_bodies.path", "event_bodies.query", "event_bodies.headers", "event_bodies.body",
 	"requests.path", "requests.query", "requests.headers", "requests.body",
 	"attempts.request_headers", "attempts.response_headers", "attempts.response_body",

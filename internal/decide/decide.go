@@ -1,5 +1,5 @@
 // Package decide says, once, what each event means: which endpoints get it.
-// Deliveries, the jobs that send them and the usage are written in the
+// Deliveries, what wakes their lanes and the usage are written in the
 // transaction that decides.
 package decide
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/rowlock/rowlock/internal/gateway"
-	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
@@ -127,11 +126,5 @@ func (s *Service) processOffer(ctx context.Context, ids []gateway.EventID) error
 	if err != nil {
 		s.log.Warn("deciding is left to a job", "events", len(ids), "error", err)
 	}
-	return s.store.InTx(ctx, func(tx store.Tx) error {
-		var jobs []job.Args
-		for part := range slices.Chunk(ids, eventsPerJob) {
-			jobs = append(jobs, job.Process{EventIDs: part})
-		}
-		return tx.Enqueue(ctx, jobs...)
-	})
+	return s.store.InTx(ctx, func(tx store.Tx) error { return tx.Enqueue(ctx, jobsFor(ids)...) })
 }

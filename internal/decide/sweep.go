@@ -5,14 +5,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/job"
 	"github.com/rowlock/rowlock/internal/store"
 )
 
 const (
-	// SweepEvery is how often events whose job was lost are looked for.
+	// SweepEvery is how often events are looked for that nobody is about to decide.
 	SweepEvery = 5 * time.Second
-	// sweepGrace is how long an event may wait for its job.
+	// sweepGrace is how long an event may wait for its node, or its job.
 	sweepGrace = 5 * time.Second
 	// sweepLimit bounds one sweep.
 	sweepLimit = 10_000
@@ -20,8 +21,9 @@ const (
 	eventsPerJob = 100
 )
 
-// Sweep gives a new job to events that are accepted and whose job is lost, and
-// returns how many there were. Only one node sweeps at a time.
+// Sweep gives a job to events that are accepted and that nobody is about to decide:
+// the node that was to is gone, or their job is lost. It returns how many there
+// were. Only one node sweeps at a time.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	found := 0
 	err := s.store.InTx(ctx, func(tx store.Tx) error {
@@ -34,14 +36,18 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 			return err
 		}
 		found = len(ids)
-		var jobs []job.Args
-		for part := range slices.Chunk(ids, eventsPerJob) {
-			jobs = append(jobs, job.Process{EventIDs: part})
-		}
-		return tx.Enqueue(ctx, jobs...)
+		return tx.Enqueue(ctx, jobsFor(ids)...)
 	})
 	if err == nil && found > 0 {
-		s.log.Info("lost jobs replaced", "events", found)
+		s.log.Info("undecided events were given jobs", "events", found)
 	}
 	return found, err
+}
+
+// jobsFor are the jobs that decide events.
+func jobsFor(ids []gateway.EventID) (jobs []job.Args) {
+	for part := range slices.Chunk(ids, eventsPerJob) {
+		jobs = append(jobs, job.Process{EventIDs: part})
+	}
+	return jobs
 }

@@ -105,21 +105,26 @@ func TestMuchIsJudgedInOrder(t *testing.T) {
 	b.wantCount(t, len(all), `SELECT sum(events)::int FROM usage`)
 }
 
-// What was offered does not wait for much that came before it: its job does.
+// What was offered does not wait for much that came before it: it gets a job, which
+// does.
 func TestAnOfferWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.endpoint(t)
 	all, last := b.much(t)
+	const jobs = `SELECT count(*) FROM river_job WHERE kind = 'process' AND args->'event_ids' = to_jsonb(ARRAY[$1::text])`
+	had := b.count(t, jobs, last.String())
 	if err := b.ProcessOffer(t.Context(), []gateway.EventID{last}); err != nil {
 		t.Fatal(err)
 	}
 	b.wantCount(t, len(all), `SELECT count(*) FROM events WHERE status = 'accepted'`)
+	b.wantCount(t, had+1, jobs, last.String())
 	b.process(t, all[len(all)-1200:1000]...)
 	if err := b.ProcessOffer(t.Context(), []gateway.EventID{last}); err != nil {
 		t.Fatal(err)
 	}
 	b.wantCount(t, len(all), `SELECT count(*) FROM events WHERE status = 'processed'`)
+	b.wantCount(t, had+1, jobs, last.String())
 }
 
 // Who waits for somebody else who decides events of the source goes on waiting,

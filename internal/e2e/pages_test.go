@@ -41,8 +41,8 @@ func TestEveryPage(t *testing.T) {
 	}
 	a.furnishPages(t, newReceiver(t, func() time.Duration { return 0 }))
 	found := b.crawl(home(a))
-	if len(found) < 40 {
-		t.Errorf("links lead to %d pages only: %s", len(found), strings.Join(found, " "))
+	if len(found) < 60 {
+		t.Errorf("links lead to %d kinds of page only: %s", len(found), strings.Join(found, " "))
 	}
 	half := len(found) / 2
 	for name, paths := range map[string][]string{"first half": found[:half], "second half": found[half:]} {
@@ -193,18 +193,22 @@ func (a *account) ingest(t testing.TB, ingestURL, body string, want int) {
 // idLike is what stands in an address for one of many alike.
 var idLike = regexp.MustCompile(`\b[a-z]{2,4}_[0-9a-z]{26}\b`)
 
-// crawl follows links from a page on, one of each kind, and returns where it
-// came. No page may run what is hostile, and none may send too much.
-func (b *tab) crawl(from string) (paths []string) {
+// crawl follows links from a page on, one of each kind and parameter, and
+// returns the first page of each kind. No page may run what is hostile, and none
+// may send too much.
+func (b *tab) crawl(from string) (kinds []string) {
 	b.t.Helper()
 	b.look(looks[0].width, looks[0].theme)
-	seen := map[string]bool{}
+	seen, visited := map[string]bool{}, map[string]bool{}
 	isNew(seen, from)
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
 		path := queue[0]
 		b.bytes()
 		b.open(path)
-		paths = append(paths, path)
+		if kind := kindOf(path); !visited[kind] {
+			visited[kind] = true
+			kinds = append(kinds, path)
+		}
 		if n := b.bytes(); n > laterVisit {
 			b.t.Errorf("%s sends %d bytes, want at most %d", path, n, laterVisit)
 		}
@@ -217,7 +221,7 @@ func (b *tab) crawl(from string) (paths []string) {
 			}
 		}
 	}
-	return paths
+	return kinds
 }
 
 // links are where a page's links lead, on this site.
@@ -228,11 +232,8 @@ const links = `[...new Set([...document.querySelectorAll('a[href]')]
 // gives one a parameter that it was not given yet, and notes both. Ids and the
 // values of parameters make no kind.
 func isNew(seen map[string]bool, link string) bool {
-	path, query, _ := strings.Cut(link, "?")
-	if strings.HasPrefix(path, "/docs/") { // its pages are all of one kind, and looked at by TestDocumentationPages
-		path = "/docs/page"
-	}
-	kinds := []string{idLike.ReplaceAllString(path, "ID")}
+	_, query, _ := strings.Cut(link, "?")
+	kinds := []string{kindOf(link)}
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		kinds = append(kinds, kinds[0]+"?"+name)
@@ -242,6 +243,15 @@ func isNew(seen map[string]bool, link string) bool {
 		seen[kind] = true
 	}
 	return len(seen) > before
+}
+
+// kindOf is what pages have in common that differ in an id or a parameter.
+func kindOf(link string) string {
+	path, _, _ := strings.Cut(link, "?")
+	if strings.HasPrefix(path, "/docs/") { // its pages are all of one kind, and looked at by TestDocumentationPages
+		return "/docs/page"
+	}
+	return idLike.ReplaceAllString(path, "ID")
 }
 
 // leadsOn tells that a link leads to a page of ours for people: the API and the

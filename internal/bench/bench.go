@@ -42,6 +42,8 @@ type Options struct {
 	Runs int
 	// History is what the database is filled with.
 	History fill.Options
+	// Only is a part of what is measured; empty is all of it.
+	Only string
 	// Filled says that an earlier run with the same history has filled it.
 	Filled bool
 }
@@ -57,6 +59,7 @@ func Parse(name string, runs int, args []string) (o Options, err error) {
 	flags.IntVar(&o.History.Sources, "sources", 4, "how many sources an account has")
 	flags.IntVar(&o.History.Endpoints, "endpoints", 8, "how many endpoints an account has")
 	flags.IntVar(&o.History.BodySize, "body", 512, "size of a body in bytes")
+	flags.StringVar(&o.Only, "only", "", "measure only what has this in its name")
 	filled := flags.String("filled", "", "the database holds what an earlier run with the same flags filled up to this `time`, which it printed")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/store"
 )
@@ -180,11 +182,12 @@ func (w *walk) check(ctx context.Context, events []gateway.Event) (left []gatewa
 // in common a place in: further down, one may have more. next is where the
 // following part begins; nil at the end.
 func (w *walk) merged(ctx context.Context) (events []gateway.Event, next *gateway.EventID, err error) {
-	for _, s := range w.streams {
-		some, err := s.read(ctx, w.page)
-		if err != nil {
-			return nil, nil, err
-		}
+	parts, err := w.parts(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, s := range w.streams {
+		some := parts[i]
 		if len(some) == w.page.Limit {
 			if last := some[len(some)-1].ID; next == nil || last.Compare(*next) > 0 {
 				next = &last
@@ -205,4 +208,21 @@ func (w *walk) merged(ctx context.Context) (events []gateway.Event, next *gatewa
 		events = keep(events, func(e gateway.Event) bool { return e.ID.Compare(*next) >= 0 })
 	}
 	return events, next, nil
+}
+
+// streamsAtOnce bounds how many connections one list takes.
+const streamsAtOnce = 4
+
+// parts are the next part of every stream, read at the same time.
+func (w *walk) parts(ctx context.Context) ([][]gateway.Event, error) {
+	parts := make([][]gateway.Event, len(w.streams))
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(streamsAtOnce)
+	for i, s := range w.streams {
+		reads.Go(func() (err error) {
+			parts[i], err = s.read(ctx, w.page)
+			return err
+		})
+	}
+	return parts, reads.Wait()
 }

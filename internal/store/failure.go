@@ -66,7 +66,7 @@ func (f FailureFilter) step() time.Duration {
 const (
 	// MaxFailuresGrouped is how many failed deliveries are grouped, the newest:
 	// more are not looked at, so that the page is there at once.
-	MaxFailuresGrouped = 5_000
+	MaxFailuresGrouped = 2_000
 	// NewestOfGroup is how many deliveries a group names.
 	NewestOfGroup = 10
 )

@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// fanOut is how many of a hundred events go to a second endpoint.
-	fanOut = 30
+	// fanOut is how many of a hundred events go to a second endpoint. With it, and
+	// the tries below, there are two attempts beside each event.
+	fanOut = 95
 	// secondTries is how many of a hundred delivered ones needed another.
-	secondTries = 5
+	secondTries = 15
 	// triesToFail is how many attempts a failed delivery has had.
 	triesToFail = 8
 	// retryWait is the time between two attempts.

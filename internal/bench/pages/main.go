@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -53,5 +55,6 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	if err != nil {
 		return err
 	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !strings.Contains(path, o.Only) })
 	return report(ctx, b, paths, o.Runs, out)
 }

@@ -33,7 +33,7 @@ var ids = regexp.MustCompile(`\b([a-z]+)_[0-9a-z]{26}\b`)
 
 // warmUps are runs that do not count: each connection of the server makes its
 // plans once.
-const warmUps = 10
+const warmUps = 40
 
 // timed returns how long each run took, shortest first, and the page's size.
 func timed(ctx context.Context, b *browser, path string, runs int) (took []time.Duration, size int64, err error) {

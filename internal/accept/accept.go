@@ -1,7 +1,7 @@
 // Package accept takes events in: a provider's webhook (Receive) or an
-// application's call (Publish). It verifies, stores key, event, body and job
-// in one transaction, and answers when that is committed; what the event means
-// is decided later.
+// application's call (Publish). It verifies, stores key, event and body in one
+// transaction, with a job where this node has no place to decide them, and answers
+// when that is committed; what the event means is decided later.
 package accept
 
 import (

@@ -227,21 +227,28 @@ func (c *committer) tryCommit(batch []*waiting) error {
 // this node at once where there is a place, else by a job.
 func (c *committer) inTx(ctx context.Context, do func(store.Tx) ([]gateway.EventID, error)) error {
 	offer := c.reserve()
+	if offer == nil {
+		return c.store.InTx(ctx, func(tx store.Tx) error {
+			won, err := do(tx)
+			if err != nil {
+				return err
+			}
+			return tx.Enqueue(ctx, deciding(won)...)
+		})
+	}
+	var committed []gateway.EventID
+	// A panic gives the place back, too: a node's stop waits for each that is kept.
+	defer func() { offer(committed) }()
 	var won []gateway.EventID
 	err := c.store.InTx(ctx, func(tx store.Tx) (err error) {
-		if won, err = do(tx); err != nil || offer != nil {
-			return err
-		}
-		return tx.Enqueue(ctx, deciding(won)...)
-	})
-	if offer == nil {
+		won, err = do(tx)
 		return err
-	}
+	})
 	if err != nil {
-		won = nil // or so it seems: the sweep finds what was committed all the same
+		return err // nothing was committed, or so it seems: the sweep finds what was
 	}
-	offer(won)
-	return err
+	committed = won
+	return nil
 }
 
 // time tells how long a transaction took.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/accept"
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // queue submits n events of the account without waiting for them; each sends
@@ -430,5 +432,36 @@ func TestAcceptedEventsAreDueAtOnce(t *testing.T) {
 		  AND queue = 'process'
 		  AND scheduled_at BETWEEN now() - $1::interval AND now()`, time.Minute); n != 1 {
 		t.Error("the event's job is not due when the event is")
+	}
+}
+
+// A place that was kept is given back however the transaction ends, with what was
+// committed and nothing else.
+func TestAPlaceIsGivenBack(t *testing.T) {
+	t.Parallel()
+	b := newStopped(t, accept.Limits{})
+	id := gateway.EventID(b.clock.NewID())
+	for name, test := range map[string]struct {
+		do   func(store.Tx) ([]gateway.EventID, error)
+		want int
+	}{
+		"committed": {func(store.Tx) ([]gateway.EventID, error) { return []gateway.EventID{id}, nil }, 1},
+		"refused":   {func(store.Tx) ([]gateway.EventID, error) { return []gateway.EventID{id}, gateway.ErrAlreadyAccepted }, 0},
+		"panic":     {func(store.Tx) ([]gateway.EventID, error) { panic("a fault") }, 0},
+	} {
+		var offered [][]gateway.EventID
+		s := accept.New(accept.Options{
+			Store: b.store, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+			Reserve: func() func([]gateway.EventID) {
+				return func(ids []gateway.EventID) { offered = append(offered, ids) }
+			},
+		})
+		func() {
+			defer func() { _ = recover() }() // as requests do
+			_ = s.InTx(t.Context(), test.do)
+		}()
+		if len(offered) != 1 || len(offered[0]) != test.want {
+			t.Errorf("%s: offered %v, want once, and %d events", name, offered, test.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/signature"
+	"github.com/rowlock/rowlock/internal/store"
 )
 
 // QueueLength is how many requests wait before callers are told to come back.
@@ -108,4 +110,9 @@ func (s *Service) KeepRates(n int) {
 	for i := range n {
 		s.limits.rates[[16]byte{0: 0xff, 14: byte(i >> 8), 15: byte(i)}] = rate.NewLimiter(1, 1)
 	}
+}
+
+// InTx is a transaction that stores events, and has those that it returns decided.
+func (s *Service) InTx(ctx context.Context, do func(store.Tx) ([]gateway.EventID, error)) error {
+	return s.commits.inTx(ctx, do)
 }

@@ -131,6 +131,7 @@ func (l *keyLookup) run(ctx context.Context, mine *lookup) {
 	for hash := range mine.hashes {
 		hashes = append(hashes, hash)
 	}
+	mine.err = gateway.ErrUnavailable // for those who wait, if ask does not return
 	found, err := l.ask(ctx, hashes)
 	mine.found, mine.err = make(map[[32]byte]store.FoundKey, len(found)), err
 	for _, key := range found {

@@ -129,3 +129,39 @@ func TestALookupOutlivesItsClients(t *testing.T) {
 		t.Errorf("got %v, want the database's error", err)
 	}
 }
+
+// A fault while keys are looked up does not make a key of those who wait unknown,
+// and takes no turn along.
+func TestAFaultMakesNoKeyUnknown(t *testing.T) {
+	t.Parallel()
+	began, fail := make(chan struct{}, lookupsAtOnce+1), make(chan struct{})
+	l := &keyLookup{ask: func(context.Context, [][32]byte) ([]store.FoundKey, error) {
+		began <- struct{}{}
+		<-fail
+		panic("a fault")
+	}}
+	results := make(chan error, 1)
+	faults := make(chan any, lookupsAtOnce+2)
+	find := func() {
+		defer func() { faults <- recover() }() // as requests do
+		_, err := l.find(t.Context(), [32]byte{1})
+		results <- err
+	}
+	for range lookupsAtOnce {
+		go find()
+		<-began
+	}
+	go find()
+	go find()
+	pgtest.Until(t, "two wait", func() bool { return l.waitingFor() == 2 })
+	close(fail)
+	for range lookupsAtOnce + 2 {
+		<-faults
+	}
+	if err := <-results; !errors.Is(err, gateway.ErrUnavailable) {
+		t.Errorf("got %v, want that it is tried again", err)
+	}
+	if l.busy != 0 || l.next != nil {
+		t.Errorf("%d lookups under way, the next one is %v", l.busy, l.next)
+	}
+}

@@ -21,7 +21,8 @@ type Decided struct {
 	AccountID gateway.AccountID
 	Status    gateway.EventStatus
 	// DueAt is since when it was due to be decided. It is zero where that tells
-	// nothing of how long deciding takes: of what was put off, or is decided again.
+	// nothing of how long deciding takes: of what was put off, is decided again, or
+	// was found by the sweep.
 	DueAt time.Time
 	// Span is that of the trace which accepted it.
 	Span gateway.Span

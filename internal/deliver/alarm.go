@@ -25,8 +25,12 @@ const (
 // RingAlarms has this node drain the lanes whose alarm has come: retries that
 // are due, nodes that died, endpoints that were resumed, jobs that were lost.
 // Nodes share the alarms as they come; one that cannot take a lane leaves its
-// alarm to ring again a moment later, perhaps elsewhere. It returns how many.
+// alarm to ring again a moment later, perhaps elsewhere. It returns how many. A node
+// that does not run, or stops, takes none: it would only put them off.
 func (s *Service) RingAlarms(ctx context.Context) (int, error) {
+	if !s.runs() {
+		return 0, nil
+	}
 	var lanes []store.LaneRef
 	err := s.Store.InTx(ctx, func(tx store.Tx) (err error) {
 		lanes, err = tx.RingAlarms(ctx, alarmLimit)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rowlock/rowlock/internal/gateway"
+	"github.com/rowlock/rowlock/internal/pgtest"
 )
 
 // Many nodes look for alarms at once: each lane rings once.
@@ -33,6 +34,29 @@ func TestRingAlarms(t *testing.T) {
 	if rung.Load() != 12 {
 		t.Fatalf("%d rang, want 12", rung.Load())
 	}
+}
+
+// A node that waits for its last sends leaves the alarms to others: it would only put
+// them off.
+func TestAStoppingNodeTakesNoAlarms(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	gate := make(chan struct{})
+	r := newReceiver(t, held(t, gate))
+	b.publish(t, b.endpoint(t, r.URL), 1)
+	r.until(t, 1)
+	other := b.endpoint(t, "https://example.com/")
+	b.exec(t, `UPDATE lanes SET wake_at = now() WHERE endpoint_id = $1`, other.ID)
+	b.cancel()
+	pgtest.Until(t, "the node stops", func() bool { return !b.Running() })
+	if n, err := b.RingAlarms(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d alarms rang, %v", n, err)
+	}
+	if n := b.count(t, `SELECT count(*) FROM lanes WHERE endpoint_id = $1 AND wake_at <= now()`, other.ID); n != 1 {
+		t.Error("the alarm was put off")
+	}
+	close(gate)
+	b.stop()
 }
 
 func TestRepairLanes(t *testing.T) {

@@ -91,6 +91,13 @@ func (s *Service) Run(ctx context.Context) {
 	s.all.Wait()
 }
 
+// runs tells whether Run has begun and is not about to end: Wake does nothing else.
+func (s *Service) runs() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
 // Wake has the lanes drained by this node, if nobody else is at it. It does
 // not block, and does nothing on a node that does not run.
 func (s *Service) Wake(lanes []store.LaneRef) {

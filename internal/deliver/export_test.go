@@ -9,11 +9,7 @@ import (
 )
 
 // Running tells whether Run has begun and not ended: Wake does nothing before.
-func (s *Service) Running() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running
-}
+func (s *Service) Running() bool { return s.runs() }
 
 // FreeSlots is how many sends this node has room for.
 func (s *Service) FreeSlots() int {

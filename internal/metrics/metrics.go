@@ -90,7 +90,7 @@ func (m *Metrics) addDecisions(registry prometheus.Registerer) {
 	}, []string{"status"})
 	waited := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "rowlock_decide_latency_seconds",
-		Help:    "From an event's acceptance to its decision. Events that were put off or decided before are left out; held ones count from their release.",
+		Help:    "From an event's acceptance to its decision. Events that were put off, decided before, or left undecided until the sweep found them are left out; held ones count from their release.",
 		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 	})
 	registry.MustRegister(decided, waited)

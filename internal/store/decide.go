@@ -34,8 +34,8 @@ type Undecided struct {
 	ToldState string
 	// Waits is how often it was put off.
 	Waits int
-	// DueAt is since when it was due to be decided; zero when its job was lost
-	// and replaced, which puts that off.
+	// DueAt is since when it was due to be decided; zero when the sweep gave it a
+	// job, which puts that off.
 	DueAt time.Time
 	// Again tells that it was decided before, and counted.
 	Again bool
@@ -331,11 +331,12 @@ func (r SourceRef) compare(other SourceRef) int {
 	return cmp.Or(compareIDs(r.AccountID, other.AccountID), compareIDs(r.SourceID, other.SourceID))
 }
 
-// OverdueEvents returns events that are accepted and whose job is lost: they
-// were due before the grace period, and before the oldest process job that
-// still waits (the queue is first come, first served, so theirs would have
-// been fetched). A job that runs does not count: a dead node's stays so. Their
-// turn is put off, so that the next sweep leaves them alone for a while.
+// OverdueEvents returns events that are accepted and that nobody is about to decide:
+// the node that was to without a job is gone, or their job is lost. They were due
+// before the grace period, and before the oldest process job that still waits (the
+// queue is first come, first served, so theirs would have been fetched). A job that
+// runs does not count: a dead node's stays so. Their turn is put off, so that the
+// next sweep leaves them alone for a while.
 func (t Tx) OverdueEvents(ctx context.Context, grace time.Duration, limit int) ([]gateway.EventID, error) {
 	rows, err := t.tx.Query(ctx, `
 		WITH overdue AS (

@@ -140,8 +140,8 @@ func (n *Standing) queueOpen(batch *pgx.Batch) {
 	}
 }
 
-// queueUndecided asks what waits for longest to be decided. Of an event whose job
-// was lost and replaced, which puts its turn off, it is since it came.
+// queueUndecided asks what waits for longest to be decided. Of an event that the
+// sweep gave a job, which puts its turn off, it is since it came.
 func (n *Standing) queueUndecided(batch *pgx.Batch) {
 	batch.Queue(`
 		SELECT coalesce(extract(epoch FROM now() - min(CASE WHEN e.sweeps = 0 THEN e.decide_after ELSE e.came END)), 0)::float8

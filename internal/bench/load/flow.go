@@ -94,7 +94,7 @@ func (r *run) flow(ctx context.Context, name string, endpoints, events, size int
 		return Flow{}, err
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
-	return f, r.withEndpoints(ctx, kind, addresses(to, endpoints), func() error {
+	err = r.withEndpoints(ctx, kind, addresses(to, endpoints), func() error {
 		before, err := r.usage.look(ctx)
 		if err != nil {
 			return err
@@ -119,6 +119,7 @@ func (r *run) flow(ctx context.Context, name string, endpoints, events, size int
 		f.Cost = cost(before, after, endpoints*events, events)
 		return f.check()
 	})
+	return f, err
 }
 
 // warmFlow lets a few events go the whole way first.

@@ -51,16 +51,45 @@ func middle(all []any) any {
 		for i := range first {
 			m[i] = middle(parts(all, func(v any) (any, bool) {
 				of, ok := v.([]any)
-				if !ok || i >= len(of) {
+				if !ok {
 					return nil, false
 				}
-				return of[i], true
+				return like(first[i], i, of)
 			}))
 		}
 		return m
 	default:
 		return first
 	}
+}
+
+// like is what stands in another list for the i-th of a list: a statement has the
+// same text, wherever it stands, and what has no text is the i-th, too.
+func like(one any, i int, others []any) (any, bool) {
+	text, named := textOf(one)
+	if !named {
+		return at(others, i)
+	}
+	return at(others, slices.IndexFunc(others, func(other any) bool {
+		its, ok := textOf(other)
+		return ok && its == text
+	}))
+}
+
+func at(all []any, i int) (any, bool) {
+	if i < 0 || i >= len(all) {
+		return nil, false
+	}
+	return all[i], true
+}
+
+func textOf(v any) (string, bool) {
+	of, ok := v.(map[string]any)
+	if !ok {
+		return "", false
+	}
+	text, ok := of["text"].(string)
+	return text, ok
 }
 
 // parts are the values' parts, where all have one; else the first one's.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,23 @@ func TestTheMedianIsTold(t *testing.T) {
 	}
 	if m, err = median(all[1:]); err != nil || m.Steady.P50 != 0 || m.OneEndpoint.PerSecond != 2 {
 		t.Errorf("median of two: %+v, %v", m, err)
+	}
+}
+
+// A statement's figures are its own, wherever it stands among the others of a run.
+func TestTheMedianOfAStatement(t *testing.T) {
+	t.Parallel()
+	run := func(top ...load.Statement) load.Report {
+		return load.Report{OneEndpoint: load.Flow{Cost: load.Cost{Top: top}}}
+	}
+	m, err := median([]load.Report{
+		run(load.Statement{Text: "a", Calls: 1, Millis: 30}, load.Statement{Text: "b", Calls: 2, Millis: 20}),
+		run(load.Statement{Text: "b", Calls: 2, Millis: 26}, load.Statement{Text: "a", Calls: 1, Millis: 24}),
+		run(load.Statement{Text: "b", Calls: 2, Millis: 29}, load.Statement{Text: "c", Calls: 9, Millis: 28}, load.Statement{Text: "a", Calls: 1, Millis: 27}),
+	})
+	want := []load.Statement{{Text: "a", Calls: 1, Millis: 27}, {Text: "b", Calls: 2, Millis: 26}}
+	if err != nil || !slices.Equal(m.OneEndpoint.Cost.Top, want) {
+		t.Errorf("median %+v, %v, want %+v", m.OneEndpoint.Cost.Top, err, want)
 	}
 }
 

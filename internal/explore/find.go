@@ -13,7 +13,8 @@ import (
 
 const (
 	// firstRows and batchRows are how many events are read at once where each is
-	// looked at: few where that may be enough, and then more and more.
+	// looked at: few where that may be enough, and then more and more. Twice as many
+	// are read first where what leads to them does not tell all that is asked for.
 	firstRows, batchRows = 100, 500
 	// chunkRows and chunkBytes bound what is looked at between two looks at the
 	// time: the bodies that are in memory at once.
@@ -106,9 +107,9 @@ func (w *walk) partOf(found []gateway.Event, limit int) Part {
 	return p
 }
 
-// sifts tells that not all that is read is wanted.
-func (w *walk) sifts() bool {
-	return len(w.checks) > 0 || slices.ContainsFunc(w.streams, func(s stream) bool { return s.wants != nil })
+// strays tells that there may be others among what a stream leads to.
+func (w *walk) strays() bool {
+	return slices.ContainsFunc(w.streams, func(s stream) bool { return s.wants != nil })
 }
 
 // spent tells that no more may be looked at.
@@ -120,11 +121,7 @@ func (w *walk) spent() bool {
 // Where it does not look at all that it has read, the next step goes on from
 // there.
 func (w *walk) step(ctx context.Context, most int) ([]gateway.Event, error) {
-	w.page.Limit = most
-	if w.sifts() {
-		w.batch = min(max(firstRows, 2*w.batch), batchRows)
-		w.page.Limit = w.batch
-	}
+	w.page.Limit = w.rowsFor(most)
 	events, next, err := w.merged(ctx)
 	if err != nil {
 		return nil, err
@@ -152,6 +149,21 @@ func (w *walk) step(ctx context.Context, most int) ([]gateway.Event, error) {
 		w.page.Before, w.over = next, next == nil
 	}
 	return found, nil
+}
+
+// rowsFor is how many events are read next where so many are wanted.
+func (w *walk) rowsFor(wanted int) int {
+	switch strays := w.strays(); {
+	case !strays && len(w.checks) == 0:
+		return wanted
+	case w.batch > 0:
+		w.batch = min(2*w.batch, batchRows)
+	case strays:
+		w.batch = 2 * firstRows
+	default:
+		w.batch = firstRows
+	}
+	return w.batch
 }
 
 // chunk is as much of the events as is looked at between two looks at the time.

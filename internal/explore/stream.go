@@ -108,13 +108,17 @@ func (s *Service) sent(account gateway.AccountID, q Query) (streams []stream) {
 	if q.Endpoint != nil && (len(q.Statuses) > 0 || len(q.Progress) == 0) {
 		filters = []store.DeliveryFilter{{}}
 	}
+	var wants func(gateway.Event) bool
+	if q.Type != "" || q.Source != nil || q.Subject != "" || q.Key != nil || len(q.Progress) == 0 && len(q.Statuses) > 0 {
+		wants = func(e gateway.Event) bool { return q.isOf(e) && (len(q.Progress) > 0 || q.hasStatus(e)) }
+	}
 	for _, f := range filters {
 		f.Endpoint = q.Endpoint
 		streams = append(streams, stream{
 			read: func(ctx context.Context, page store.Page[gateway.EventID]) ([]gateway.Event, error) {
 				return s.Store.EventsSent(ctx, account, f, page)
 			},
-			wants: func(e gateway.Event) bool { return q.isOf(e) && (len(q.Progress) > 0 || q.hasStatus(e)) },
+			wants: wants,
 		})
 	}
 	return streams

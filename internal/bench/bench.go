@@ -59,6 +59,7 @@ func Parse(name string, runs int, args []string) (o Options, err error) {
 	flags.IntVar(&o.History.Sources, "sources", 4, "how many sources an account has")
 	flags.IntVar(&o.History.Endpoints, "endpoints", 8, "how many endpoints an account has")
 	flags.IntVar(&o.History.BodySize, "body", 512, "size of a body in bytes")
+	flags.BoolVar(&o.History.Busy, "busy", false, "have two attempts beside each event, instead of little more than one")
 	flags.StringVar(&o.Only, "only", "", "measure only what has this in its name")
 	filled := flags.String("filled", "", "the database holds what an earlier run with the same flags filled up to this `time`, which it printed")
 	if err := flags.Parse(args); err != nil {

@@ -98,7 +98,7 @@ type AttemptCursor struct {
 
 // Attempts lists an account's attempts, those that started last first.
 func (s *Store) Attempts(ctx context.Context, account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) ([]gateway.Attempt, error) {
-	q := attemptsQuery(attemptFields, account, f)
+	q := attemptsQuery(attemptFields, account, f, before)
 	q.addAttemptPlace(f, before, limit)
 	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) Attempts(ctx context.Context, account gateway.AccountID, f Attem
 }
 
 // attemptsQuery asks for fields of attempts, without the place in the list.
-func attemptsQuery(fields string, account gateway.AccountID, f AttemptFilter) *query {
+func attemptsQuery(fields string, account gateway.AccountID, f AttemptFilter, before *AttemptCursor) *query {
 	q := &query{}
 	q.add(`SELECT `+fields+`
 		FROM attempts
@@ -125,7 +125,11 @@ func attemptsQuery(fields string, account gateway.AccountID, f AttemptFilter) *q
 	}
 	if f.Cause != nil {
 		q.add(` AND error_kind = `, string(f.Cause.ErrorKind))
-		q.add(` AND status_code = `, f.Cause.StatusCode)
+		compare := ` AND status_code = `
+		if before != nil && f.Delivery == nil {
+			compare = ` AND status_code >= ` // see addAttemptPlace
+		}
+		q.add(compare, f.Cause.StatusCode)
 	}
 	if f.Failed || f.Cause != nil || f.Outcome != "" && f.Outcome != gateway.OutcomeSucceeded {
 		q.put(` AND outcome <> 'succeeded'`)
@@ -141,6 +145,14 @@ func attemptsQuery(fields string, account gateway.AccountID, f AttemptFilter) *q
 	return q
 }
 
+// addCursor ends the comparison of an attempt's place with a cursor.
+func (q *query) addCursor(begin string, before *AttemptCursor) {
+	q.add(begin, before.StartedAt)
+	q.add(`, `, before.Delivery)
+	q.add(`, `, before.N)
+	q.put(`)`)
+}
+
 // addAttemptPlace adds the order, and where in it the page is.
 func (q *query) addAttemptPlace(f AttemptFilter, before *AttemptCursor, limit int) {
 	if f.Delivery != nil {
@@ -151,11 +163,16 @@ func (q *query) addAttemptPlace(f AttemptFilter, before *AttemptCursor, limit in
 		q.add(` ORDER BY n DESC LIMIT `, limit)
 		return
 	}
-	if before != nil {
-		q.add(` AND (started_at, delivery_id, n) < (`, before.StartedAt)
-		q.add(`, `, before.Delivery)
-		q.add(`, `, before.N)
-		q.put(`)`)
+	order := ` ORDER BY started_at DESC, delivery_id DESC, n DESC LIMIT `
+	switch {
+	case before != nil && f.Cause != nil:
+		// That it has this status code is said as part of its place, so that the index of
+		// causes alone has this order: in any other all that failed would be read.
+		q.add(` AND (status_code, started_at, delivery_id, n) < (`, f.Cause.StatusCode)
+		q.addCursor(`, `, before)
+		order = ` ORDER BY status_code DESC, started_at DESC, delivery_id DESC, n DESC LIMIT `
+	case before != nil:
+		q.addCursor(` AND (started_at, delivery_id, n) < (`, before)
 	}
-	q.add(` ORDER BY started_at DESC, delivery_id DESC, n DESC LIMIT `, limit)
+	q.add(order, limit)
 }

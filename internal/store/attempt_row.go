@@ -21,7 +21,7 @@ type AttemptRow struct {
 
 // AttemptRows lists an account's attempts, those that started last first.
 func (s *Store) AttemptRows(ctx context.Context, account gateway.AccountID, f AttemptFilter, before *AttemptCursor, limit int) ([]AttemptRow, error) {
-	q := attemptsQuery(attemptLine, account, f)
+	q := attemptsQuery(attemptLine, account, f, before)
 	q.addAttemptPlace(f, before, limit)
 	rows, err := s.pool.Query(ctx, q.sql(), q.args...)
 	if err != nil {

@@ -9,11 +9,13 @@ import (
 )
 
 const (
-	// fanOut is how many of a hundred events go to a second endpoint. With it, and
-	// the tries below, there are two attempts beside each event.
-	fanOut = 95
+	// fanOut is how many of a hundred events go to a second endpoint.
+	fanOut = 30
 	// secondTries is how many of a hundred delivered ones needed another.
-	secondTries = 15
+	secondTries = 5
+	// busyFanOut and busySecondTries are those of a busy history: two attempts
+	// beside each event.
+	busyFanOut, busySecondTries = 95, 15
 	// triesToFail is how many attempts a failed delivery has had.
 	triesToFail = 8
 	// retryWait is the time between two attempts.
@@ -41,7 +43,7 @@ type answer struct {
 // deliveries sends an event to one or two endpoints that stand side by side.
 func (h *history) deliveries(e *event, r *rand.Rand) []delivery {
 	count := 1
-	if r.IntN(100) < fanOut && h.Endpoints > 1 {
+	if r.IntN(100) < h.busy(fanOut, busyFanOut) && h.Endpoints > 1 {
 		count = 2
 	}
 	first := r.IntN(h.Endpoints)
@@ -63,19 +65,27 @@ func (h *history) delivery(e *event, endpoint int, r *rand.Rand) delivery {
 		d.status = gateway.DeliverySending
 		return d
 	}
-	d.answers = answers(d.status, r)
+	d.answers = h.answers(d.status, r)
 	return d
 }
 
 // isPaused tells whether an account's nth endpoint is: of several, the last.
 func (h *history) isPaused(endpoint int) bool { return endpoint > 0 && endpoint == h.Endpoints-1 }
 
+// busy is a share, or that of a busy history.
+func (h *history) busy(usual, busy int) int {
+	if h.Busy {
+		return busy
+	}
+	return usual
+}
+
 // answers are how a delivery's attempts ended, in their order.
-func answers(status gateway.DeliveryStatus, r *rand.Rand) (all []answer) {
+func (h *history) answers(status gateway.DeliveryStatus, r *rand.Rand) (all []answer) {
 	failed := 0
 	switch status {
 	case gateway.DeliveryDelivered:
-		if r.IntN(100) < secondTries {
+		if r.IntN(100) < h.busy(secondTries, busySecondTries) {
 			failed = 1
 		}
 	case gateway.DeliveryFailed, gateway.DeliveryExpired:

@@ -40,6 +40,8 @@ type Options struct {
 	Until time.Time
 	// BodySize is the size of a body in bytes.
 	BodySize int
+	// Busy has most events go to two endpoints, and more of them tried again.
+	Busy bool
 	// Seed makes another history of the same shape.
 	Seed uint64
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -193,39 +192,44 @@ func countOpen(status string) string {
 }
 
 // DropDay removes a day of all big tables. Readers and writers of other days
-// go on meanwhile. What an interrupted call left behind is finished.
+// go on meanwhile. First no list has the day any more, which takes a moment; then
+// its files are removed, which takes as long as the disk does. What an interrupted
+// call left behind is finished.
 func (s *Store) DropDay(ctx context.Context, day time.Time) error {
 	for _, parent := range bigTables {
-		child := parent + "_" + day.Format(dayLayout)
-		if err := s.dropPartition(ctx, parent, child); err != nil {
-			return fmt.Errorf("drop %s: %w", child, err)
+		if err := s.detachPartition(ctx, parent, partitionOf(parent, day)); err != nil {
+			return err
+		}
+	}
+	for _, parent := range bigTables {
+		child := partitionOf(parent, day)
+		if _, err := s.pool.Exec(ctx, `DROP TABLE IF EXISTS `+pgx.Identifier{child}.Sanitize()); err != nil {
+			return wrap("drop "+child, err)
 		}
 	}
 	_, err := s.pool.Exec(ctx, `DELETE FROM retention_notices WHERE day = $1`, day)
 	return wrap("forget what was told of the day", err)
 }
 
-// dropPartition detaches first: DROP alone would lock the whole table.
-func (s *Store) dropPartition(ctx context.Context, parent, child string) error {
+// partitionOf names the table that holds a day of a big one.
+func partitionOf(parent string, day time.Time) string { return parent + "_" + day.Format(dayLayout) }
+
+// detachPartition takes a day's table out of the whole: to drop it there would lock
+// the whole.
+func (s *Store) detachPartition(ctx context.Context, parent, child string) error {
 	var attached, halfway bool
 	err := s.pool.QueryRow(ctx, `
 		SELECT count(*) > 0, coalesce(bool_or(inhdetachpending), false)
 		FROM pg_inherits
 		WHERE inhrelid = to_regclass($1)
 		  AND inhparent = $2::text::regclass`, child, parent).Scan(&attached, &halfway)
-	if err != nil {
-		return wrap("look at the partition", err)
+	if err != nil || !attached {
+		return wrap("look at "+child, err)
 	}
-	name := pgx.Identifier{child}.Sanitize()
 	how := "CONCURRENTLY"
 	if halfway {
 		how = "FINALIZE"
 	}
-	if attached {
-		if _, err := s.pool.Exec(ctx, `ALTER TABLE `+parent+` DETACH PARTITION `+name+` `+how); err != nil {
-			return wrap("detach the partition", err)
-		}
-	}
-	_, err = s.pool.Exec(ctx, `DROP TABLE IF EXISTS `+name)
-	return wrap("drop the table", err)
+	_, err = s.pool.Exec(ctx, `ALTER TABLE `+parent+` DETACH PARTITION `+pgx.Identifier{child}.Sanitize()+` `+how)
+	return wrap("detach "+child, err)
 }

@@ -1,29 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/rowlock/rowlock/internal/bench/publish"
 )
 
-const (
-	// connections is how many publish at once.
-	connections = 8
-	// publishLimit bounds one request.
-	publishLimit = 30 * time.Second
-)
+// connections is how many publish at once.
+const connections = 8
 
 // publishers send one event after the other, and note how long each took.
 type publishers struct {
-	url, key string
-	client   *http.Client
-	cancel   context.CancelFunc
-	running  sync.WaitGroup
+	to      *publish.Publisher
+	cancel  context.CancelFunc
+	running sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
 	took []time.Duration
@@ -32,10 +25,7 @@ type publishers struct {
 
 func startPublishers(ctx context.Context, base, key string) *publishers {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &publishers{
-		url: base + "/api/v1/events", key: key, cancel: cancel,
-		client: &http.Client{Timeout: publishLimit, Transport: &http.Transport{MaxIdleConnsPerHost: connections}},
-	}
+	p := &publishers{to: publish.New(base, key, connections), cancel: cancel}
 	for range connections {
 		p.running.Go(func() { p.run(ctx) })
 	}
@@ -46,7 +36,7 @@ func startPublishers(ctx context.Context, base, key string) *publishers {
 func (p *publishers) stop() error {
 	p.cancel()
 	p.running.Wait()
-	p.client.CloseIdleConnections()
+	p.to.Close()
 	return p.err
 }
 
@@ -54,7 +44,7 @@ func (p *publishers) stop() error {
 func (p *publishers) run(ctx context.Context) {
 	for {
 		began := time.Now()
-		err := p.publish(ctx)
+		err := p.to.Publish(ctx, "order.created", map[string]int{"n": 1})
 		if ctx.Err() != nil {
 			return
 		}
@@ -68,25 +58,6 @@ func (p *publishers) run(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (p *publishers) publish(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader([]byte(`{"type":"order.created","data":{"n":1}}`)))
-	if err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+p.key)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := p.client.Do(request)
-	if err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	defer answer.Body.Close() //nolint:errcheck // what was to be read was
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusAccepted {
-		err = fmt.Errorf("publish: %s: %s", answer.Status, text)
-	}
-	return err
 }
 
 // take returns how long each took that was answered since the last time, shortest

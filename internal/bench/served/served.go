@@ -87,7 +87,8 @@ func (p *Program) Serve(ctx context.Context, database string, settings ...string
 	}
 	s := &Server{URL: "http://" + address, Metrics: "http://" + metrics + "/metrics", binary: p.binary}
 	s.env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+database, "ROWLOCK_LISTEN="+address, "ROWLOCK_BASE_URL="+s.URL,
-		"ROWLOCK_METRICS_LISTEN="+metrics, "ROWLOCK_MASTER_KEY="+masterKey, "ROWLOCK_LOG_LEVEL=error")
+		"ROWLOCK_METRICS_LISTEN="+metrics, "ROWLOCK_MASTER_KEY="+masterKey, "ROWLOCK_LOG_LEVEL=error",
+		"ROWLOCK_DRAIN_PAUSE=0") // no balancer has to notice
 	s.env = append(s.env, settings...)
 	return s, s.Boot(ctx)
 }

@@ -146,7 +146,7 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 // Words of PromQL that these files use. An unknown one is no metric of ours, and
 // is complained about.
 var (
-	promFunctions = []string{"absent", "histogram_quantile", "rate"}
+	promFunctions = []string{"absent", "histogram_quantile", "last_over_time", "rate"}
 	promOperators = []string{"and", "max", "min", "offset", "or", "sum", "unless"}
 	// targetLabels are added by Prometheus.
 	targetLabels = []string{"instance", "job", "le"}

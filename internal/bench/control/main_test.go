@@ -19,19 +19,7 @@ func TestControlIsMeasured(t *testing.T) {
 	if err := migrate.Up(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	server, err := served.Start(t.Context(), url, "ROWLOCK_ALLOW_NETWORKS=127.0.0.0/8")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	key, err := server.Account(t.Context(), "control")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, key := served.ForTest(t, url, "control")
 	var out strings.Builder
 	api := &caller{base: server.URL + "/api/v1", key: key}
 	if err := measureRate(t.Context(), api, 15, &out); err != nil {

@@ -21,19 +21,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 func small(t *testing.T) load.Options {
 	t.Helper()
 	url := pgtest.Empty(t)
-	server, err := served.Start(t.Context(), url, "ROWLOCK_ALLOW_NETWORKS=127.0.0.0/8")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	key, err := server.Account(t.Context(), "bench")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server, key := served.ForTest(t, url, "bench")
 	return load.Options{
 		Server: server.URL, Key: key, Metrics: []string{server.Metrics}, Database: url,
 		Events: 100, BodySize: 300, Connections: []int{1, 4}, Steady: 200 * time.Millisecond,

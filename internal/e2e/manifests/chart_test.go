@@ -44,11 +44,12 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: D
 	"split": `
 ingress: {enabled: true}
 metrics: {enabled: true}
+settings: {ROWLOCK_MAX_BODY: 2097152, ROWLOCK_KEY_EVENTS_PER_SECOND: 10, ROWLOCK_WORKERS: 128}
 fleets:
   all: null
   front: {roles: [web, api], replicas: 2}
   ingest: {roles: [ingest], autoscaling: {enabled: true, maxReplicas: 8}}
-  worker: {roles: [worker], replicas: 1, settings: {ROWLOCK_WORKERS: 512}}
+  worker: {roles: [worker], replicas: 1, settings: {ROWLOCK_WORKERS: 512, ROWLOCK_KEY_EVENTS_PER_SECOND: 0}}
 `,
 	"without a job": `
 migrations: {job: false}
@@ -89,6 +90,9 @@ func TestChart(t *testing.T) {
 			case "split":
 				r.wantKinds("Deployment 3", "HorizontalPodAutoscaler 1", "Ingress 1", "Job 1", "PodDisruptionBudget 2", "Service 3")
 				r.wantEnv("rl-rowlock-worker", "ROWLOCK_WORKERS", "512")
+				r.wantEnv("rl-rowlock-worker", "ROWLOCK_KEY_EVENTS_PER_SECOND", "0")
+				r.wantEnv("rl-rowlock-worker", "ROWLOCK_MAX_BODY", "2097152")
+				r.wantEnv("rl-rowlock-front", "ROWLOCK_WORKERS", "128")
 			default:
 				r.wantKinds("Deployment 1", "Service 1")
 				r.wantEnv("rl-rowlock-all", "ROWLOCK_AUTO_MIGRATE", "true")

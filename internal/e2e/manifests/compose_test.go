@@ -81,8 +81,8 @@ func TestCompose(t *testing.T) {
 	if server.DependsOn["postgres"].Condition != "service_healthy" || database.Health == nil || server.Health == nil {
 		t.Error("the server does not wait for a database that is healthy, or is not looked at itself")
 	}
-	if grace, err := time.ParseDuration(server.Grace); err != nil || grace < 30*time.Second {
-		t.Errorf("the server has %s to stop, %v: sends under way may take 20 s", server.Grace, err)
+	if grace, err := time.ParseDuration(server.Grace); err != nil || grace < 45*time.Second {
+		t.Errorf("the server has %s to stop, %v: its pause takes 5 s, sends under way up to 20 s, and the rest some more", server.Grace, err)
 	}
 	for name, s := range c.Services {
 		for _, v := range s.Volumes {

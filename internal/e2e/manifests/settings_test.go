@@ -42,6 +42,25 @@ func TestDeployNamesSettingsThatAreThere(t *testing.T) {
 	}
 }
 
+var documentedSetting = regexp.MustCompile(`(?m)^#\s+ROWLOCK_[A-Z_]+=\S*(.*)$`)
+
+// What heads of files say to set can be copied into a file of settings as it is:
+// systemd takes a comment behind a value for a part of it.
+func TestDocumentedSettingsCanBeCopied(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"rowlock.service", "proxy/nginx.conf", "proxy/Caddyfile"} {
+		found := documentedSetting.FindAllStringSubmatch(read(t, filepath.Join(root, "deploy", file)), -1)
+		if len(found) < 3 {
+			t.Errorf("%s names %d settings", file, len(found))
+		}
+		for _, line := range found {
+			if line[1] != "" {
+				t.Errorf("%s: something stands behind the value: %s", file, line[0])
+			}
+		}
+	}
+}
+
 // settings are the names of all that there are.
 func settings() map[string]bool {
 	known := map[string]bool{}

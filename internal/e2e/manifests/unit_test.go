@@ -12,6 +12,16 @@ import (
 // what a server on the network cannot do without makes some 14.
 const exposureLimit = "20"
 
+// The unit starts the program again whatever it ended with: a program in Go that
+// panics ends with 2, as one that cannot use a setting.
+func TestUnitAlwaysStartsAgain(t *testing.T) {
+	t.Parallel()
+	text := read(t, filepath.Join(root, "deploy", "rowlock.service"))
+	if !strings.Contains(text, "\nRestart=always\n") || !strings.Contains(text, "\nStartLimitIntervalSec=0\n") || strings.Contains(text, "RestartPreventExitStatus") {
+		t.Error("the unit stays ended after some ends")
+	}
+}
+
 // systemd finds nothing wrong with the unit, and little that it could do to the
 // machine.
 func TestUnit(t *testing.T) {

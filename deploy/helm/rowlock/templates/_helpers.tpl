@@ -68,10 +68,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 - name: ROWLOCK_AUTO_MIGRATE
   value: {{ not $root.Values.migrations.job | quote }}
-{{- range $name, $value := merge (dict) (.settings | default dict) $root.Values.settings }}
-- name: {{ $name }}
-  value: {{ $value | quote }}
+{{- /* One after the other: merge would take a fleet's 0 or false for nothing. */}}
+{{- $settings := dict }}
+{{- range $given := list $root.Values.settings (.settings | default dict) }}
+{{- range $name, $value := $given }}{{ $_ := set $settings $name $value }}{{ end }}
 {{- end }}
+{{- range $name, $value := $settings }}
+- name: {{ $name }}
+  value: {{ include "rowlock.text" $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* A setting as text. Numbers of a file are floating: a million would be 1e+06. */}}
+{{- define "rowlock.text" -}}
+{{- if and (kindIs "float64" .) (eq (toString (floor .)) (toString .)) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
 {{/* What a container may do: nothing that it need not. */}}

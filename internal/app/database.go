@@ -23,6 +23,8 @@ const stopDatabase = 15 * time.Second
 // that this process runs itself.
 type database struct {
 	url string
+	// pooler is where queries go instead; empty for none.
+	pooler string
 	// server is nil when the operator runs the database.
 	server *embedded.Server
 	log    *slog.Logger
@@ -31,7 +33,7 @@ type database struct {
 // openDatabase finds the database, starting the embedded one if none is named.
 func openDatabase(ctx context.Context, c config.Config, log *slog.Logger) (*database, error) {
 	if !c.Embedded() {
-		return &database{url: c.DatabaseURL.Reveal(), log: log}, nil
+		return &database{url: c.DatabaseURL.Reveal(), pooler: c.PoolerURL.Reveal(), log: log}, nil
 	}
 	server, err := embedded.Start(ctx, embedded.Options{Dir: c.DataDir, Log: log})
 	if err != nil {
@@ -68,7 +70,7 @@ func openStore(ctx context.Context, c config.Config, db *database) (*store.Store
 	if err := bringUpToDate(ctx, c, db.url); err != nil {
 		return nil, nil, err
 	}
-	pool, err := store.Connect(ctx, db.url, store.DefaultPoolSize)
+	pool, err := db.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,12 +79,30 @@ func openStore(ctx context.Context, c config.Config, db *database) (*store.Store
 		pool.Close()
 		return nil, nil, err
 	}
-	s, err := store.New(pool, sealer, db.log)
+	s, err := db.store(pool, sealer)
 	if err != nil {
 		pool.Close()
 		return nil, nil, err
 	}
 	return s, pool, nil
+}
+
+// connect opens the pool of the database, or of the pooler in front of it.
+func (d *database) connect(ctx context.Context) (*pgxpool.Pool, error) {
+	if d.pooler == "" {
+		return store.Connect(ctx, d.url, store.DefaultPoolSize)
+	}
+	if err := store.KeepSettings(ctx, d.url); err != nil {
+		return nil, err
+	}
+	return store.ConnectPooler(ctx, d.pooler, store.DefaultPoolSize)
+}
+
+func (d *database) store(pool *pgxpool.Pool, sealer *secret.Sealer) (*store.Store, error) {
+	if d.pooler == "" {
+		return store.New(pool, sealer, d.log)
+	}
+	return store.NewPooled(pool, d.url, sealer, d.log)
 }
 
 // withStore opens the database and its store for one call.

@@ -54,6 +54,9 @@ func (d *doctor) database(ctx context.Context, c config.Config, url string) {
 	if !d.pooler(ctx, pool) {
 		return
 	}
+	if c.PoolerURL != "" {
+		d.inFront(ctx, c.PoolerURL.Reveal())
+	}
 	writable := d.server(ctx, pool)
 	d.compression(ctx, pool)
 	migrated := writable && d.migrations(ctx, c, url)
@@ -95,6 +98,25 @@ func (d *doctor) pooler(ctx context.Context, pool store.Pool) (lasts bool) {
 	}
 	d.tell(what, "no pooler in between; the session's settings hold", err)
 	return true
+}
+
+// inFront looks at the pooler that queries go through.
+func (d *doctor) inFront(ctx context.Context, url string) {
+	pool, err := store.ConnectPooler(ctx, url, 1)
+	if err == nil {
+		defer pool.Close()
+		err = pool.Ping(ctx)
+	}
+	if err != nil {
+		d.tell("pooler", "", fmt.Errorf("the pooler at ROWLOCK_POOLER_URL: %w", err))
+		return
+	}
+	lost, err := store.LostSettings(ctx, pool)
+	if err == nil && len(lost) > 0 {
+		d.warn("pooler", "a session of the pooler began before "+strings.Join(lost, ", ")+" were kept for this role, which a start of serve does: say RECONNECT in the pooler's console")
+		return
+	}
+	d.tell("pooler", "it answers, and its sessions have the settings that are kept for this role", err)
 }
 
 // server looks at the settings of the server as they hold for the product. It

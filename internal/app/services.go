@@ -120,7 +120,7 @@ func newServices(ctx context.Context, o ServeOptions, db *database, s *store.Sto
 	var err error
 	v.workers, err = river.NewClient(riverpgxv5.New(pool), worker.Config(worker.Options{
 		Log: o.Log, Node: node.Name, Decide: v.decide, Deliver: v.deliver, Notify: v.notify, Operate: v.operate,
-		Reconcile: v.reconcile,
+		Reconcile: v.reconcile, PollOnly: o.Config.PoolerURL != "",
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("make the queue's client: %w", err)

@@ -46,6 +46,12 @@ func (c Config) problems(given environment, failed map[string]bool) []error {
 			Accepted: "32 bytes in standard base64, since a database is named; make one with: openssl rand -base64 32",
 		})
 	}
+	if c.Embedded() && c.PoolerURL != "" {
+		problems = append(problems, &SettingError{
+			Name:     "ROWLOCK_POOLER_URL",
+			Accepted: "ROWLOCK_DATABASE_URL besides: the address of PostgreSQL itself, for what belongs to a session",
+		})
+	}
 	return problems
 }
 

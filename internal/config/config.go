@@ -13,6 +13,7 @@ import (
 // setting is for.
 type Config struct {
 	DatabaseURL SecretURL `env:"ROWLOCK_DATABASE_URL" fallback:"DATABASE_URL" schemes:"postgres,postgresql" accept:"a URL such as postgres://user:password@host:5432/rowlock" about:"PostgreSQL 15 or newer; DATABASE_URL is read when this is empty. Both empty: an embedded PostgreSQL under the data directory"`
+	PoolerURL   SecretURL `env:"ROWLOCK_POOLER_URL" schemes:"postgres,postgresql" accept:"a URL such as postgres://user:password@pooler:6432/rowlock" about:"a pooler such as PgBouncer in transaction mode, in front of ROWLOCK_DATABASE_URL: queries go through it, and what belongs to a session goes to PostgreSQL itself. Empty: everything does"`
 	DataDir     string    `env:"ROWLOCK_DATA_DIR" envDefault:"./data" accept:"a directory" about:"embedded database and generated master key; never removed by Rowlock"`
 	AutoMigrate bool      `env:"ROWLOCK_AUTO_MIGRATE" envDefault:"true" accept:"true or false" about:"apply migrations at start; false: only rowlock migrate up does"`
 

@@ -43,10 +43,20 @@ func TestLoadDefaults(t *testing.T) {
 	}
 }
 
+// A pooler has no sessions to rely on: PostgreSQL itself is to be named, too.
+func TestAPoolerAloneIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load([]string{"ROWLOCK_POOLER_URL=postgres://u:p@pooler:6432/rowlock"})
+	if err == nil || !strings.Contains(err.Error(), "ROWLOCK_POOLER_URL is not valid: want ROWLOCK_DATABASE_URL besides") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestLoadEverySetting(t *testing.T) {
 	t.Parallel()
 	got, err := config.Load([]string{
 		"ROWLOCK_DATABASE_URL=postgres://u:p@db:5432/rowlock", "DATABASE_URL=mysql://ignored",
+		"ROWLOCK_POOLER_URL=postgres://u:p@pooler:6432/rowlock",
 		"ROWLOCK_DATA_DIR=/var/lib/rowlock", "ROWLOCK_AUTO_MIGRATE=false",
 		"ROWLOCK_LISTEN=[::1]:0", "ROWLOCK_BASE_URL=https://Hooks.Example.com/", "ROWLOCK_DRAIN_PAUSE=0", "ROWLOCK_METRICS_LISTEN=:9",
 		"ROWLOCK_TRUSTED_PROXIES=10.1.2.3/8, ::1", "ROWLOCK_ALLOW_NETWORKS=127.0.0.0/8,::1/128",
@@ -62,7 +72,7 @@ func TestLoadEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{
-		DatabaseURL: "postgres://u:p@db:5432/rowlock", DataDir: "/var/lib/rowlock",
+		DatabaseURL: "postgres://u:p@db:5432/rowlock", PoolerURL: "postgres://u:p@pooler:6432/rowlock", DataDir: "/var/lib/rowlock",
 		Listen: "[::1]:0", BaseURL: "https://hooks.example.com", MetricsListen: ":9",
 		TrustedProxies: networks("10.0.0.0/8", "::1/128"), AllowNetworks: networks("127.0.0.0/8", "::1/128"),
 		MasterKey: goodKey, MasterKeyPrevious: goodKey,
@@ -95,6 +105,7 @@ func TestLoadRefuses(t *testing.T) {
 		"ROWLOCK_DATABASE_URL":              {"mysql://h/db", "host=/tmp", "postgres://u:p#x@h/db", "postgres:db"},
 		"ROWLOCK_AUTO_MIGRATE":              {"yes"},
 		"ROWLOCK_LISTEN":                    {"8080", "localhost", ":http", ":65536", ":-1"},
+		"ROWLOCK_POOLER_URL":                {"mysql://h/db", "pooler:6432", "postgres://u:p#x@h/db"},
 		"ROWLOCK_BASE_URL":                  {"localhost:8080", "ftp://h", "https://h/rowlock", "https://h?q=1", "https://u@h", "https://", "https://h#f"},
 		"ROWLOCK_TRUSTED_PROXIES":           {"10.0.0.0/33", "proxy.internal", "10.0.0.0/8,", "::ffff:10.0.0.0/104", "fe80::1%eth0"},
 		"ROWLOCK_METRICS_LISTEN":            {"off"},

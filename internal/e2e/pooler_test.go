@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"os/exec"
@@ -42,6 +43,34 @@ func TestDoctorFindsAPooler(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Through a PgBouncer in transaction mode, one of two nodes dies, and the other
+// takes over: nothing that was acknowledged is lost, and nothing repeated but what was
+// in the air. Notices and migrations go to PostgreSQL itself.
+func TestThroughAPooler(t *testing.T) {
+	t.Parallel()
+	randomly(t, func(t *testing.T, rng *rand.Rand) {
+		d := newDatabase(t, shared)
+		environ := append(onDatabase(t, d), "ROWLOCK_POOLER_URL="+startPooler(t, d, "pool_mode = transaction\n"))
+		w := newWorldOn(t, rng, d, environ, 2)
+		w.publish()
+		var b blow
+		var victim *node
+		w.strike(func(n *node) bool {
+			victim = n
+			b = w.struck(n.kill(), w.names[n])
+			return true
+		})
+		w.account.node = w.other(victim)
+		w.load.use(w.account.node)
+		w.resent(b)
+		w.load.flow(t, between(rng, 100, 200))
+		w.settle()
+		if out, err := command(t, environ, "doctor"); err != nil || !strings.Contains(string(out), "  pooler         ") {
+			t.Errorf("%v:\n%s", err, out)
+		}
+	})
 }
 
 // startPooler runs a PgBouncer before a database, and returns the database's

@@ -42,11 +42,17 @@ type world struct {
 // something is always under way.
 func newWorld(t *testing.T, rng *rand.Rand, c *cluster, nodes int) *world {
 	t.Helper()
+	d := newDatabase(t, c)
+	return newWorldOn(t, rng, d, onDatabase(t, d), nodes)
+}
+
+// newWorldOn makes a world on a database, with settings of its nodes.
+func newWorldOn(t *testing.T, rng *rand.Rand, d database, environ []string, nodes int) *world {
+	t.Helper()
 	w := &world{
-		t: t, rng: rng, database: newDatabase(t, c),
+		t: t, rng: rng, database: d,
 		names: map[*node]string{}, flights: map[string]flight{}, complaints: map[string]int{},
 	}
-	environ := onDatabase(t, w.database)
 	for range nodes {
 		n := startNode(t, environ)
 		w.nodes = append(w.nodes, n)

@@ -105,7 +105,7 @@ const rotationLock = 0x6b657973
 // holds the lock. false means that another one does it now. release gives it
 // back; the end of the process does, too.
 func (s *Store) LockRotation(ctx context.Context) (release func(), ok bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, s.session)
 	if err != nil {
 		return nil, false, wrap("connect to rotate", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -69,12 +70,10 @@ func (s *Store) FollowNotices(ctx context.Context, n Notices) {
 }
 
 func (s *Store) follow(ctx context.Context, n Notices) error {
-	conn, err := s.pool.Acquire(ctx)
+	listener, err := pgx.ConnectConfig(ctx, s.session)
 	if err != nil {
 		return err
 	}
-	// A connection that listens is not given back to the pool.
-	listener := conn.Hijack()
 	defer listener.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it has nothing to lose
 	for _, channel := range []string{relaysChannel, sourcesChannel} {
 		if _, err := listener.Exec(ctx, "LISTEN "+channel); err != nil {

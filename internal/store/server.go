@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +24,43 @@ var sessionSettings = map[string]string{
 	"lock_timeout":                        "5s",
 	"plan_cache_mode":                     "force_generic_plan",
 	"timezone":                            "UTC",
+}
+
+// trackedSettings are those that a pooler keeps for each of its clients.
+var trackedSettings = map[string]string{
+	"application_name": sessionSettings["application_name"],
+	"timezone":         sessionSettings["timezone"],
+}
+
+// settingsLock is the advisory lock of who keeps settings: "sets".
+const settingsLock = 0x73657473
+
+// KeepSettings makes the session settings those of this role in this database, so
+// that sessions have them that a pooler begins. Those that it has begun already do
+// not.
+func KeepSettings(ctx context.Context, databaseURL string) (err error) {
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		return wrap("connect to keep the session's settings", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		// Others that start at the same time wait.
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, settingsLock); err != nil {
+			return wrap("wait for who keeps the session's settings", err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(sessionSettings)) {
+			if _, ok := trackedSettings[name]; ok {
+				continue
+			}
+			set := fmt.Sprintf(`ALTER ROLE CURRENT_USER IN DATABASE %s SET %s = '%s'`,
+				pgx.Identifier{conn.Config().Database}.Sanitize(), name, sessionSettings[name])
+			if _, err := tx.Exec(ctx, set); err != nil {
+				return wrap("keep the session's settings", err)
+			}
+		}
+		return nil
+	})
 }
 
 // LostSettings names the session settings that do not hold on a connection

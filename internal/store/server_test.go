@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rowlock/rowlock/internal/pgtest"
 	"github.com/rowlock/rowlock/internal/store"
@@ -36,6 +39,30 @@ func TestLostSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lost, err := store.LostSettings(t.Context(), pool); err != nil || !slices.Equal(lost, []string{"jit", "lock_timeout"}) {
+		t.Errorf("lost %q, %v", lost, err)
+	}
+}
+
+// Several nodes keep the settings at once, and again: whoever asks for none has them
+// then, as the sessions of a pooler.
+func TestKeepSettings(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	var nodes errgroup.Group
+	for range 4 {
+		nodes.Go(func() error {
+			return errors.Join(store.KeepSettings(t.Context(), url), store.KeepSettings(t.Context(), url))
+		})
+	}
+	if err := nodes.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := store.ConnectPooler(t.Context(), url, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if lost, err := store.LostSettings(t.Context(), pool); err != nil || len(lost) > 0 {
 		t.Errorf("lost %q, %v", lost, err)
 	}
 }

@@ -49,6 +49,8 @@ type Store struct {
 	queue  *river.Client[pgx.Tx]
 	sealer *secret.Sealer
 	keys   *follower
+	// session is how to connect to PostgreSQL itself, for what belongs to a session.
+	session *pgx.ConnConfig
 }
 
 // Connect opens a pool with the product's session settings: a frozen process
@@ -59,13 +61,38 @@ type Store struct {
 // must not have a page read and sort all of a day, since reading the empty ones
 // whole looks cheaper than in order.
 func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+	config, err := poolConfig(databaseURL, size)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(config.ConnConfig.RuntimeParams, sessionSettings)
+	return openPool(ctx, config)
+}
+
+// ConnectPooler opens a pool as Connect does, through a pooler that lends a session
+// for one transaction: no statement has a name there, and the session settings are
+// those that KeepSettings has kept.
+func ConnectPooler(ctx context.Context, poolerURL string, size int32) (*pgxpool.Pool, error) {
+	config, err := poolConfig(poolerURL, size)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	maps.Copy(config.ConnConfig.RuntimeParams, trackedSettings)
+	return openPool(ctx, config)
+}
+
+func poolConfig(url string, size int32) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("parse the database's address: %w", err)
 	}
 	config.MaxConns = size
 	config.ConnConfig.DialFunc = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}).DialContext
-	maps.Copy(config.ConnConfig.RuntimeParams, sessionSettings)
+	return config, nil
+}
+
+func openPool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool, error) {
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		registerTypes(conn.TypeMap())
 		return nil
@@ -80,6 +107,21 @@ func Connect(ctx context.Context, databaseURL string, size int32) (*pgxpool.Pool
 // New makes a Store on a pool that Connect opened. The sealer opens and seals
 // stored secrets; a Store without one cannot read or write any.
 func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
+	return newStore(pool, pool.Config().ConnConfig, sealer, log)
+}
+
+// NewPooled makes a Store on a pool that ConnectPooler opened. What belongs to a
+// session has connections of its own, to PostgreSQL itself at databaseURL.
+func NewPooled(pool *pgxpool.Pool, databaseURL string, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
+	config, err := poolConfig(databaseURL, 1)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(config.ConnConfig.RuntimeParams, sessionSettings)
+	return newStore(pool, config.ConnConfig, sealer, log)
+}
+
+func newStore(pool *pgxpool.Pool, session *pgx.ConnConfig, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
 	queue, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger: log, FetchCooldown: NotifyCooldown, Hooks: []rivertype.Hook{&dueAtOnce{}},
 	})
@@ -87,9 +129,9 @@ func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, e
 		return nil, fmt.Errorf("make the queue's client: %w", err)
 	}
 	keys := &follower{sealer: sealer, connect: func(ctx context.Context) (*pgx.Conn, error) {
-		return pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+		return pgx.ConnectConfig(ctx, session)
 	}}
-	return &Store{pool: pool, queue: queue, sealer: sealer, keys: keys}, nil
+	return &Store{pool: pool, queue: queue, sealer: sealer, keys: keys, session: session}, nil
 }
 
 // Tx is a transaction. Its methods are those of the aggregates' files.

@@ -51,6 +51,9 @@ type Options struct {
 	Operate *operate.Service
 
 	Reconcile *reconcile.Service
+	// PollOnly has the queues look for jobs at intervals alone: nobody can listen
+	// through a pooler.
+	PollOnly bool
 }
 
 // Config is the queue's client's: the queues, and the worker of every job.
@@ -68,6 +71,7 @@ func Config(o Options) *river.Config {
 		Workers:                     registry(o),
 		FetchCooldown:               fetchCooldown,
 		FetchPollInterval:           fetchPoll,
+		PollOnly:                    o.PollOnly,
 		JobTimeout:                  jobTimeout,
 		CompletedJobRetentionPeriod: keepCompleted,
 	}

@@ -49,7 +49,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
       name: {{ $root.Values.existingSecret }}
       key: {{ $key }}
 {{- end }}
-{{- range $key := list "ROWLOCK_MASTER_KEY_PREVIOUS" "ROWLOCK_SMTP_URL" "OTEL_EXPORTER_OTLP_ENDPOINT" }}
+{{- range $key := list "ROWLOCK_POOLER_URL" "ROWLOCK_MASTER_KEY_PREVIOUS" "ROWLOCK_SMTP_URL" "OTEL_EXPORTER_OTLP_ENDPOINT" }}
 - name: {{ $key }}
   valueFrom:
     secretKeyRef:

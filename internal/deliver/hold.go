@@ -108,6 +108,7 @@ func (h *hold) run(ctx context.Context) (again bool, err error) {
 			h.recordApart(ctx, err)
 			_ = clock.Sleep(h.sendCtx, retryPause) //nolint:contextcheck // what was sent is recorded after a stop, too
 			if h.sendCtx.Err() == nil {
+				h.takeIn() // their slots are free, whether they can be recorded or not
 				continue
 			}
 		}

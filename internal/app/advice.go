@@ -44,7 +44,7 @@ func Advise(err error) error {
 }
 
 // askConnection is what to ask oneself about a database that does not answer.
-const askConnection = "Is PostgreSQL running there, and does ROWLOCK_DATABASE_URL have its address, user and password?"
+const askConnection = "Is PostgreSQL running there, and does ROWLOCK_DATABASE_URL (of a pooler, ROWLOCK_POOLER_URL) have its address, user and password?"
 
 // connectDirectly is what to do about a pooler.
 var connectDirectly = fmt.Sprintf("Name PostgreSQL itself in ROWLOCK_DATABASE_URL: a node has a pool of its own and keeps %d connections at the most. A pooler in transaction mode that has to be there belongs into ROWLOCK_POOLER_URL.", store.NodeConnections)

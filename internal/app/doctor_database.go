@@ -65,7 +65,11 @@ func (d *doctor) database(ctx context.Context, c config.Config, url string) {
 		d.keyset(ctx, c, pool)
 		d.days(ctx, pool)
 	}
-	d.connections(ctx, pool, migrated)
+	each := store.NodeConnections
+	if c.PoolerURL != "" {
+		each = store.SessionConnections
+	}
+	d.connections(ctx, pool, migrated, each)
 	d.clock(ctx, pool)
 }
 
@@ -108,7 +112,7 @@ func (d *doctor) inFront(ctx context.Context, url string) {
 		err = pool.Ping(ctx)
 	}
 	if err != nil {
-		d.tell("pooler", "", fmt.Errorf("the pooler at ROWLOCK_POOLER_URL: %w", err))
+		d.tell("pooler", "", err)
 		return
 	}
 	lost, err := store.LostSettings(ctx, pool)
@@ -228,7 +232,7 @@ func (d *doctor) days(ctx context.Context, pool store.Pool) {
 }
 
 // connections compares what nodes may take with what there is.
-func (d *doctor) connections(ctx context.Context, pool store.Pool, migrated bool) {
+func (d *doctor) connections(ctx context.Context, pool store.Pool, migrated bool, each int) {
 	const what = "connections"
 	room, err := store.ConnectionRoom(ctx, pool)
 	nodes := 0
@@ -240,11 +244,11 @@ func (d *doctor) connections(ctx context.Context, pool store.Pool, migrated bool
 		return
 	}
 	nodes = max(nodes, 1)
-	found := fmt.Sprintf("%d of %d for %s", nodes*store.NodeConnections, room, plural(nodes, "node"))
-	switch need := nodes * store.NodeConnections; {
+	found := fmt.Sprintf("%d of %d for %s", nodes*each, room, plural(nodes, "node"))
+	switch need := nodes * each; {
 	case need > room:
 		d.tell(what, "", fmt.Errorf("%s may take %d connections, and there are %d: raise max_connections, or the limit of the role or the database", plural(nodes, "node"), need, room))
-	case need+store.NodeConnections > room:
+	case need+each > room:
 		d.warn(what, found+", and no room for one more: raise max_connections before you start another")
 	default:
 		d.tell(what, found, nil)

@@ -107,7 +107,7 @@ var rooms = map[string][]string{
 	"internal/pgtest": slices.Concat(leaves, []string{"internal/embedded", "internal/migrate", "internal/store", "migrations"}),
 	// It is part of the program: what else measures may use what tests use.
 	"internal/bench/load": {"internal/client"},
-	"internal/bench":      slices.Concat(leaves, []string{"internal/bench/load", "internal/migrate", "internal/pgtest", "internal/store"}),
+	"internal/bench":      slices.Concat(leaves, []string{"internal/bench/load", "internal/client", "internal/migrate", "internal/pgtest", "internal/store"}),
 	"internal/e2e":        {"internal/gateway", "internal/pgtest"},
 }
 

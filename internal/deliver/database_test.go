@@ -2,10 +2,12 @@ package deliver_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rowlock/rowlock/internal/deliver"
 	"github.com/rowlock/rowlock/internal/gateway"
 	"github.com/rowlock/rowlock/internal/pgtest"
 )
@@ -142,6 +144,47 @@ func TestAttemptThatCannotBeStored(t *testing.T) {
 	}
 }
 
+// What comes back while nothing can be recorded frees its slots all the same.
+func TestSlotsAreFreeWhileNothingCanBeRecorded(t *testing.T) {
+	t.Parallel()
+	log := &logBuffer{}
+	b := newBundle(t, func(o *deliver.Options) { o.Log = log.logger() })
+	first, others := make(chan struct{}), make(chan struct{})
+	r := newReceiver(t, func(w http.ResponseWriter, req *http.Request, n int) {
+		held(t, map[bool]chan struct{}{true: first, false: others}[n == 1])(w, req, n)
+	})
+	b.publish(t, b.endpoint(t, r.URL), 3)
+	r.until(t, 3)
+	b.readOnly(t)
+	close(first)
+	pgtest.Until(t, "the first answer cannot be recorded", func() bool { return strings.Contains(log.String(), "recording deliveries") })
+	close(others)
+	pgtest.Until(t, "every slot is back", func() bool { return b.FreeSlots() == workers })
+	b.writable(t)
+	b.untilCount(t, 3, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
+}
+
+// readOnly has the database refuse what deliveries become.
+func (b *bundle) readOnly(t *testing.T) {
+	t.Helper()
+	b.exec(t, `
+		CREATE FUNCTION read_only() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			RAISE EXCEPTION 'cannot execute in a read-only transaction' USING ERRCODE = '25006';
+		END $$`)
+	b.exec(t, `CREATE TRIGGER read_only BEFORE UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION read_only()`)
+}
+
+// writable ends readOnly.
+func (b *bundle) writable(t *testing.T) {
+	t.Helper()
+	// It locks every day, and may be a deadlock's victim.
+	pgtest.Until(t, "the database takes writes", func() bool {
+		_, err := b.pool.Exec(t.Context(), `DROP TRIGGER read_only ON deliveries`)
+		return err == nil
+	})
+}
+
 // A database that takes no writes for a while, as a demoted primary does, is
 // one that is not there: results wait for it and nothing is sent again.
 func TestDatabaseThatTakesNoWrites(t *testing.T) {
@@ -152,19 +195,10 @@ func TestDatabaseThatTakesNoWrites(t *testing.T) {
 	e := b.endpoint(t, r.URL)
 	b.publish(t, e, 3)
 	r.until(t, 3)
-	b.exec(t, `
-		CREATE FUNCTION read_only() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN
-			RAISE EXCEPTION 'cannot execute in a read-only transaction' USING ERRCODE = '25006';
-		END $$`)
-	b.exec(t, `CREATE TRIGGER read_only BEFORE UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION read_only()`)
+	b.readOnly(t)
 	close(gate)
 	pgtest.Until(t, "every answer is in", func() bool { return b.FreeSlots() == workers })
-	// It locks every day, and may be a deadlock's victim.
-	pgtest.Until(t, "the database takes writes", func() bool {
-		_, err := b.pool.Exec(t.Context(), `DROP TRIGGER read_only ON deliveries`)
-		return err == nil
-	})
+	b.writable(t)
 	b.untilCount(t, 3, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`)
 	if len(r.requests()) != 3 {
 		t.Errorf("%d requests, want 3", len(r.requests()))

@@ -15,21 +15,27 @@ const frozenFor = 30 * time.Second
 func TestOneOfTwoNodesKilled(t *testing.T) {
 	t.Parallel()
 	randomly(t, func(t *testing.T, rng *rand.Rand) {
-		w := newWorld(t, rng, shared, 2)
-		w.publish()
-		var b blow
-		var victim *node
-		w.strike(func(n *node) bool {
-			victim = n
-			b = w.struck(n.kill(), w.names[n])
-			return true
-		})
-		w.account.node = w.other(victim)
-		w.load.use(w.account.node)
-		w.resent(b)
-		w.load.flow(t, between(rng, 100, 200))
-		w.settle()
+		newWorld(t, rng, shared, 2).oneOfTwoDies()
 	})
+}
+
+// oneOfTwoDies kills a node in the middle of sends, and has the other make good what
+// was under way.
+func (w *world) oneOfTwoDies() {
+	w.t.Helper()
+	w.publish()
+	var b blow
+	var victim *node
+	w.strike(func(n *node) bool {
+		victim = n
+		b = w.struck(n.kill(), w.names[n])
+		return true
+	})
+	w.account.node = w.other(victim)
+	w.load.use(w.account.node)
+	w.resent(b)
+	w.load.flow(w.t, between(w.rng, 100, 200))
+	w.settle()
 }
 
 // A node is frozen in the middle of sends, and goes on after another has taken

@@ -53,20 +53,7 @@ func TestThroughAPooler(t *testing.T) {
 	randomly(t, func(t *testing.T, rng *rand.Rand) {
 		d := newDatabase(t, shared)
 		environ := append(onDatabase(t, d), "ROWLOCK_POOLER_URL="+startPooler(t, d, "pool_mode = transaction\n"))
-		w := newWorldOn(t, rng, d, environ, 2)
-		w.publish()
-		var b blow
-		var victim *node
-		w.strike(func(n *node) bool {
-			victim = n
-			b = w.struck(n.kill(), w.names[n])
-			return true
-		})
-		w.account.node = w.other(victim)
-		w.load.use(w.account.node)
-		w.resent(b)
-		w.load.flow(t, between(rng, 100, 200))
-		w.settle()
+		newWorldOn(t, rng, d, environ, 2).oneOfTwoDies()
 		if out, err := command(t, environ, "doctor"); err != nil || !strings.Contains(string(out), "  pooler         ") {
 			t.Errorf("%v:\n%s", err, out)
 		}

@@ -118,7 +118,7 @@ func (o *outage) wantOnceMore(underWay map[string]bool) {
 // in the middle of it goes on where it was.
 func TestRecoverSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	const events = 3000
+	const events = 5000
 	o := newOutage(t, events, func() time.Duration { return 5 * time.Millisecond })
 	started := o.recover("")
 	waitFor(t, patience, "a part of it has come", func() bool { return o.came() > events/5 })

@@ -13,8 +13,9 @@ import (
 
 const (
 	// firstRows and batchRows are how many events are read at once where each is
-	// looked at: few where that may be enough, and then more and more. Twice as many
-	// are read first where what leads to them does not tell all that is asked for.
+	// looked at: few where that may be enough, and then more and more. Of several
+	// streams twice as many are read first: only what they have in common a place in
+	// counts.
 	firstRows, batchRows = 100, 500
 	// chunkRows and chunkBytes bound what is looked at between two looks at the
 	// time: the bodies that are in memory at once.
@@ -153,16 +154,15 @@ func (w *walk) step(ctx context.Context, most int) ([]gateway.Event, error) {
 
 // rowsFor is how many events are read next where so many are wanted.
 func (w *walk) rowsFor(wanted int) int {
-	switch strays := w.strays(); {
-	case !strays && len(w.checks) == 0:
+	strays := w.strays()
+	if !strays && len(w.checks) == 0 {
 		return wanted
-	case w.batch > 0:
-		w.batch = min(2*w.batch, batchRows)
-	case strays:
-		w.batch = 2 * firstRows
-	default:
-		w.batch = firstRows
 	}
+	first := firstRows
+	if strays && len(w.streams) > 1 {
+		first *= 2
+	}
+	w.batch = min(max(first, 2*w.batch), batchRows)
 	return w.batch
 }
 

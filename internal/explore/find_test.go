@@ -121,7 +121,7 @@ func TestFindTellsHowFarItLooked(t *testing.T) {
 	b := newBundle(t, time.Nanosecond)
 	part, err := b.Find(t.Context(), b.account.ID, explore.Query{Search: searching(t, "$.no.such")}, nil, 50)
 	if err != nil || !part.Stopped || part.Looked != 100 || part.Next == nil || *part.Next != b.all[99].ID || len(part.Events) != 0 {
-		t.Errorf("%+v, %v; want it to stop behind the first two hundred", part, err)
+		t.Errorf("%+v, %v; want it to stop behind the first hundred", part, err)
 	}
 	part, err = b.Find(t.Context(), b.account.ID, explore.Query{}, nil, 50)
 	if err != nil || part.Stopped || part.Looked != 0 || part.Next == nil || *part.Next != b.all[49].ID || len(part.Events) != 50 {
@@ -146,8 +146,8 @@ func TestFindEndsWhereNothingMeets(t *testing.T) {
 		"type and the common status": {Type: "order.created", Statuses: []gateway.EventStatus{gateway.EventProcessed}},
 	} {
 		part, err := b.Find(t.Context(), b.account.ID, q, nil, 50)
-		if err != nil || !part.Stopped || len(part.Events) != 0 || part.Looked == 0 || part.Looked > 200 {
-			t.Errorf("%s: %+v, %v; want it to stop behind the first two hundred", name, part, err)
+		if err != nil || !part.Stopped || len(part.Events) != 0 || part.Looked == 0 || part.Looked > 100 {
+			t.Errorf("%s: %+v, %v; want it to stop behind the first hundred", name, part, err)
 		}
 		if got, _ := b.found(t.Context(), t, q, 50); len(got) != 0 {
 			t.Errorf("%s: found %v", name, got)

@@ -108,7 +108,7 @@ func (s *Service) sent(account gateway.AccountID, q Query) (streams []stream) {
 	if q.Endpoint != nil && (len(q.Statuses) > 0 || len(q.Progress) == 0) {
 		filters = []store.DeliveryFilter{{}}
 	}
-	var wants func(gateway.Event) bool
+	var wants func(gateway.Event) bool // nil where the deliveries tell all that is asked for
 	if q.Type != "" || q.Source != nil || q.Subject != "" || q.Key != nil || len(q.Progress) == 0 && len(q.Statuses) > 0 {
 		wants = func(e gateway.Event) bool { return q.isOf(e) && (len(q.Progress) > 0 || q.hasStatus(e)) }
 	}

@@ -15,6 +15,10 @@ import (
 // seldom, such as a migration.
 const NodeConnections = DefaultPoolSize + 4
 
+// SessionConnections is how many of them go to PostgreSQL itself where the pool goes
+// to a pooler: the one that listens for notices, and those for what comes seldom.
+const SessionConnections = 3
+
 // sessionSettings are what every connection of the product asks for.
 var sessionSettings = map[string]string{
 	"application_name":                    "rowlock",
@@ -39,7 +43,11 @@ const settingsLock = 0x73657473
 // that sessions have them that a pooler begins. Those that it has begun already do
 // not.
 func KeepSettings(ctx context.Context, databaseURL string) (err error) {
-	conn, err := pgx.Connect(ctx, databaseURL)
+	config, err := sessionConfig(databaseURL)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return wrap("connect to keep the session's settings", err)
 	}
@@ -54,7 +62,7 @@ func KeepSettings(ctx context.Context, databaseURL string) (err error) {
 				continue
 			}
 			set := fmt.Sprintf(`ALTER ROLE CURRENT_USER IN DATABASE %s SET %s = '%s'`,
-				pgx.Identifier{conn.Config().Database}.Sanitize(), name, sessionSettings[name])
+				pgx.Identifier{config.Database}.Sanitize(), name, sessionSettings[name])
 			if _, err := tx.Exec(ctx, set); err != nil {
 				return wrap("keep the session's settings", err)
 			}

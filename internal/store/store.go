@@ -113,12 +113,21 @@ func New(pool *pgxpool.Pool, sealer *secret.Sealer, log *slog.Logger) (*Store, e
 // NewPooled makes a Store on a pool that ConnectPooler opened. What belongs to a
 // session has connections of its own, to PostgreSQL itself at databaseURL.
 func NewPooled(pool *pgxpool.Pool, databaseURL string, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {
+	session, err := sessionConfig(databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(pool, session, sealer, log)
+}
+
+// sessionConfig is a connection of its own, with the product's session settings.
+func sessionConfig(databaseURL string) (*pgx.ConnConfig, error) {
 	config, err := poolConfig(databaseURL, 1)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(config.ConnConfig.RuntimeParams, sessionSettings)
-	return newStore(pool, config.ConnConfig, sealer, log)
+	return config.ConnConfig, nil
 }
 
 func newStore(pool *pgxpool.Pool, session *pgx.ConnConfig, sealer *secret.Sealer, log *slog.Logger) (*Store, error) {

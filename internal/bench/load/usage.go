@@ -43,7 +43,7 @@ type used struct {
 
 func (u *usage) look(ctx context.Context) (now used, err error) {
 	for _, address := range u.metrics {
-		seconds, bytes, err := u.scrape(ctx, address)
+		seconds, bytes, err := Scrape(ctx, u.client, address)
 		if err != nil {
 			return used{}, err
 		}
@@ -61,13 +61,14 @@ func (u *usage) look(ctx context.Context) (now used, err error) {
 	return now, err
 }
 
-// scrape reads a node's processor time in seconds and its memory in bytes.
-func (u *usage) scrape(ctx context.Context, address string) (seconds, bytes float64, err error) {
+// Scrape reads a node's processor time in seconds and its memory in bytes, from the
+// address of its metrics.
+func Scrape(ctx context.Context, client *http.Client, address string) (seconds, bytes float64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, 0, fmt.Errorf("read metrics: %w", err)
 	}
-	answer, err := u.client.Do(request)
+	answer, err := client.Do(request)
 	if err != nil {
 		return 0, 0, fmt.Errorf("read metrics: %w", err)
 	}

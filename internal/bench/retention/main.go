@@ -57,7 +57,10 @@ func measure(ctx context.Context, pool *pgxpool.Pool, o bench.Options, out io.Wr
 	if err != nil {
 		return err
 	}
-	p := startPublishers(ctx, server.URL, key)
+	p, err := startPublishers(ctx, server.URL, key)
+	if err != nil {
+		return err
+	}
 	err = drop(ctx, pool, o, p, out)
 	return errors.Join(err, p.stop())
 }
@@ -74,29 +77,41 @@ func drop(ctx context.Context, pool *pgxpool.Pool, o bench.Options, p *publisher
 		if err := rest(ctx, quietFor); err != nil {
 			return err
 		}
-		table.row("nothing is dropped", p.take())
-		day := first.AddDate(0, 0, n)
-		name := day.Format(time.DateOnly)
-		var open int
-		began := time.Now()
-		err := s.InTx(ctx, func(tx store.Tx) error {
-			closed, _, err := tx.ExpireDay(ctx, day)
-			for _, e := range closed {
-				open += e.Deliveries
-			}
-			return err
-		})
-		if err != nil {
+		table.row("nothing is dropped", p.took.Take())
+		if err := dropDay(ctx, s, first.AddDate(0, 0, n), p, table); err != nil {
 			return err
 		}
-		table.step(fmt.Sprintf("%s: %d open deliveries closed", name, open), time.Since(began), p.take())
-		began = time.Now()
-		if err := s.DropDay(ctx, day); err != nil {
-			return err
-		}
-		table.step(name+": dropped", time.Since(began), p.take())
 	}
 	return table.flush()
+}
+
+// dropDay does with a day what the retention does, step by step.
+func dropDay(ctx context.Context, s *store.Store, day time.Time, p *publishers, t table) error {
+	name := day.Format(time.DateOnly)
+	began := time.Now()
+	open, err := expire(ctx, s, day)
+	if err != nil {
+		return err
+	}
+	t.step(fmt.Sprintf("%s: %d open deliveries closed", name, open), time.Since(began), p.took.Take())
+	began = time.Now()
+	if err := s.DropDay(ctx, day); err != nil {
+		return err
+	}
+	t.step(name+": dropped", time.Since(began), p.took.Take())
+	return nil
+}
+
+// expire closes what is open of a day, and tells how many deliveries that were.
+func expire(ctx context.Context, s *store.Store, day time.Time) (open int, err error) {
+	err = s.InTx(ctx, func(tx store.Tx) error {
+		closed, _, err := tx.ExpireDay(ctx, day)
+		for _, e := range closed {
+			open += e.Deliveries
+		}
+		return err
+	})
+	return open, err
 }
 
 // rest waits.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/rowlock/rowlock/internal/bench/publish"
+	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/client"
 )
 
 const (
@@ -30,12 +30,12 @@ const (
 // learns from the time that the event itself carries.
 type flow struct {
 	options
-	to     *publish.Publisher
+	to     *client.Client
 	far    *httptest.Server
 	filler string
+	took   bench.Times
 
 	mu              sync.Mutex // guards what follows
-	took            []time.Duration
 	seen            map[string]bool
 	sent, came, two int
 	err             error
@@ -47,23 +47,25 @@ type data struct {
 	Filler string    `json:"filler"`
 }
 
-func newFlow(o options, url, key string) *flow {
-	f := &flow{options: o, to: publish.New(url, key, connections), filler: strings.Repeat("x", o.bodies), seen: map[string]bool{}}
+func newFlow(o options, server, key string) (*flow, error) {
+	to, err := client.New(server, key)
+	if err != nil {
+		return nil, err
+	}
+	f := &flow{options: o, to: to, filler: strings.Repeat("x", o.bodies), seen: map[string]bool{}}
 	f.far = httptest.NewServer(f)
-	return f
+	return f, nil
 }
 
-func (f *flow) close() {
-	f.to.Close()
-	f.far.Close()
-}
+func (f *flow) close() { f.far.Close() }
 
 func kind(n int) string { return fmt.Sprintf("soak.%d", n) }
 
 func (f *flow) makeEndpoints(ctx context.Context) error {
 	for n := range f.endpoints {
-		if err := f.to.Endpoint(ctx, f.far.URL, kind(n)); err != nil {
-			return err
+		want := map[string]any{"url": f.far.URL, "event_types": []string{kind(n)}}
+		if err := f.to.Do(ctx, http.MethodPost, "/endpoints", want, nil); err != nil {
+			return fmt.Errorf("make an endpoint: %w", err)
 		}
 	}
 	return nil
@@ -109,7 +111,8 @@ func (f *flow) pace(ctx context.Context, due chan<- int) {
 }
 
 func (f *flow) publish(ctx context.Context, n int) {
-	err := f.to.Publish(ctx, kind(n%f.endpoints), data{Sent: time.Now(), Filler: f.filler})
+	event := map[string]any{"type": kind(n % f.endpoints), "data": data{Sent: time.Now(), Filler: f.filler}}
+	err := f.to.Do(ctx, http.MethodPost, "/events", event, nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -130,7 +133,7 @@ func (f *flow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	took := time.Since(event.Sent)
+	f.took.Note(time.Since(event.Sent))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id := r.Header.Get("Webhook-Id"); f.seen[id] {
@@ -139,7 +142,6 @@ func (f *flow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.seen[id] = true
 	}
 	f.came++
-	f.took = append(f.took, took)
 }
 
 // await returns when every accepted event has come.
@@ -170,15 +172,4 @@ func (f *flow) fault() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
-}
-
-// take returns how long each event took that came since the last time, shortest
-// first.
-func (f *flow) take() []time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	took := f.took
-	f.took = nil
-	slices.Sort(took)
-	return took
 }

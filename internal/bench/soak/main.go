@@ -69,7 +69,10 @@ func soak(ctx context.Context, o options, out io.Writer) (err error) {
 		return err
 	}
 	defer pool.Close()
-	f := newFlow(o, server.URL, key)
+	f, err := newFlow(o, server.URL, key)
+	if err != nil {
+		return err
+	}
 	defer f.close()
 	if err := f.makeEndpoints(ctx); err != nil {
 		return err
@@ -101,7 +104,7 @@ func watch(ctx context.Context, o options, f *flow, t *table) error {
 		if err := f.fault(); err != nil {
 			return err
 		}
-		if err := t.line(ctx, f.take()); err != nil {
+		if err := t.line(ctx, f.took.Take()); err != nil {
 			return err
 		}
 	}

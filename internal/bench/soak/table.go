@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rowlock/rowlock/internal/bench"
+	"github.com/rowlock/rowlock/internal/bench/load"
 )
 
 // table prints one line after the other.
@@ -31,7 +29,7 @@ func newTable(out io.Writer, pool *pgxpool.Pool, metrics string) *table {
 
 // line prints how long events took, shortest first, and what is used now.
 func (t *table) line(ctx context.Context, took []time.Duration) error {
-	memory, err := resident(ctx, t.metrics)
+	_, memory, err := load.Scrape(ctx, http.DefaultClient, t.metrics)
 	if err != nil {
 		return err
 	}
@@ -45,7 +43,7 @@ func (t *table) line(ctx context.Context, took []time.Duration) error {
 		p50, p99, worst = bench.Millis(took[n/2]), bench.Millis(took[n*99/100]), bench.Millis(took[n-1])
 	}
 	fmt.Fprintf(t.out, "%6.1f %10d %7.1f %7.1f %7.1f %11.1f %13.1f %15d %10d %12.1f\n", time.Since(t.began).Minutes(), len(took), p50, p99, worst,
-		float64(memory)/(1<<20), float64(size)/(1<<20), size/int64(max(t.all, 1)), dead, 100*float64(dead)/float64(max(live+dead, 1)))
+		memory/(1<<20), float64(size)/(1<<20), size/int64(max(t.all, 1)), dead, 100*float64(dead)/float64(max(live+dead, 1)))
 	return nil
 }
 
@@ -59,24 +57,4 @@ func (t *table) rows(ctx context.Context) (size, live, dead int64, err error) {
 		return 0, 0, 0, fmt.Errorf("look at the database: %w", err)
 	}
 	return size, live, dead, nil
-}
-
-// resident is what a server has in memory, in bytes.
-func resident(ctx context.Context, metrics string) (int64, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, metrics, nil)
-	if err != nil {
-		return 0, fmt.Errorf("read the metrics: %w", err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, fmt.Errorf("read the metrics: %w", err)
-	}
-	defer answer.Body.Close() //nolint:errcheck // what was to be read was
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), "process_resident_memory_bytes "); ok {
-			bytes, err := strconv.ParseFloat(text, 64)
-			return int64(bytes), err
-		}
-	}
-	return 0, fmt.Errorf("%s does not tell of memory", metrics)
 }

@@ -72,7 +72,8 @@ func TestDoctor(t *testing.T) {
 			[]string{"connection"},
 		},
 		"unreachable pooler": {
-			pgtest.URL(t), []string{"ROWLOCK_POOLER_URL=postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2"},
+			pgtest.URL(t),
+			[]string{"ROWLOCK_POOLER_URL=postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2"},
 			[]string{"FAULT  pooler         connect to the database none at 127.0.0.1:1 as nobody: connection refused.", "ROWLOCK_POOLER_URL", "ok     connections    3 of "},
 			[]string{"pooler"},
 		},

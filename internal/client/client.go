@@ -66,7 +66,7 @@ func settings(environ []string) (server *url.URL, key string, err error) {
 // GET, or hand the key to another host. Each call has a time limit of its own.
 // Connections stay open for all that are called at once.
 func newHTTPClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // nobody replaces it
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nobody replaces it
 	transport.MaxIdleConnsPerHost = transport.MaxIdleConns
 	return &http.Client{
 		Transport:     transport,

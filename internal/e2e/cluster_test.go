@@ -34,6 +34,8 @@ type cluster struct {
 	user     pgchild.User
 	install  pgchild.Install
 	process  *pgchild.Process
+	// template is the database that others are copied from, if there is one.
+	template string
 	// settings are more of the server's, NAME=value.
 	settings []string
 }

@@ -58,6 +58,9 @@ func runAll(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, shared.stop(context.Background())) }()
+	if err := shared.layTemplate(context.Background()); err != nil {
+		return 1, err
+	}
 	machine = startPace()
 	if err := runMore(); err != nil {
 		return 1, err
@@ -94,7 +97,7 @@ func instrumented() bool { return raceEnabled && os.Getenv(raced) != "" }
 // file system that has nothing else.
 func build(dir string) (string, error) {
 	path := filepath.Join(dir, "rowlock")
-	args, environ := []string{"build", "-o", path}, append(os.Environ(), "CGO_ENABLED=0")
+	args, environ := []string{"build", "-ldflags=-s -w", "-o", path}, append(os.Environ(), "CGO_ENABLED=0")
 	if instrumented() {
 		args, environ = append(args, "-race"), os.Environ()
 	}

@@ -70,7 +70,7 @@ func newBundle(t *testing.T) *bundle {
 		Schedule: []time.Duration{time.Hour}, Timeout: patience, DisableAfter: 1000, UserAgent: "Rowlock/test",
 	})
 	b.decide = decide.New(decide.Options{Store: b.store, Clock: b.clock, Log: log, Node: "n1", Wake: b.deliver.Wake})
-	b.Service = operate.New(operate.Options{Store: b.store, Clock: b.clock, Wake: b.deliver.Wake})
+	b.Service = operate.New(operate.Options{Store: b.store, Clock: b.clock, Wake: b.deliver.Wake, CountTime: patience})
 	b.account = gateway.AccountID(b.clock.NewID())
 	b.source = gateway.SourceID(b.clock.NewID())
 	b.in(t, func(tx store.Tx) error {

@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// countBudget and countTime bound what is looked at to answer a question
-	// before it is asked.
+	// countBudget bounds what is looked at to answer a question before it is
+	// asked, as does Options.CountTime.
 	countBudget = 100_000
-	countTime   = time.Second
+	// defaultCountTime is that time where none is given.
+	defaultCountTime = time.Second
 )
 
 // Count tells how many an operation would be about if it was started now. When
@@ -41,7 +42,7 @@ func (s *Service) countWithin(ctx context.Context, account gateway.AccountID, r 
 	}
 	o := gateway.Operation{AccountID: account, Kind: r.Kind, Filter: r.Filter, CreatedAt: s.Clock.Now()}
 	run := store.NewOperationRun(o, s.until(r.Filter))
-	ends := s.Clock.Now().Add(countTime)
+	ends := s.Clock.Now().Add(s.CountTime)
 	for looked := 0; looked < budget && s.Clock.Now().Before(ends); {
 		found, err := s.look(ctx, run, run.Counted, countedAtOnce, countedAtOnce)
 		if err != nil {

@@ -88,6 +88,17 @@ func TestRedeliverByEvents(t *testing.T) {
 	b.wantCount(t, 50+50, `SELECT count(*) FROM deliveries WHERE status = 'failed'`)
 }
 
+// A count that takes too long says that there are more.
+func TestCountIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.told(t, 5, "a.b", "s", b.endpoint(t, "http://127.0.0.1:1/"))
+	b.CountTime = 1
+	if n, exact, err := b.Count(t.Context(), b.account, redelivery(gateway.OperationFilter{Type: "a.b"})); n > 5 || exact || err != nil {
+		t.Errorf("counted %d, %t, %v", n, exact, err)
+	}
+}
+
 // What comes in after the start is not meant, although the filter is.
 func TestRedeliverByEventsIsFrozen(t *testing.T) {
 	t.Parallel()

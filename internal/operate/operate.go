@@ -42,6 +42,9 @@ type Options struct {
 	Clock *clock.Clock
 	// Wake has lanes drained by this node; nil leaves that to their jobs.
 	Wake func([]store.LaneRef)
+	// CountTime is how long Count looks before it says that there are more; 0 is
+	// one second.
+	CountTime time.Duration
 }
 
 // Service starts, runs and stops bulk operations.
@@ -58,6 +61,9 @@ type Service struct {
 func New(o Options) *Service {
 	if o.Wake == nil {
 		o.Wake = func([]store.LaneRef) {}
+	}
+	if o.CountTime == 0 {
+		o.CountTime = defaultCountTime
 	}
 	return &Service{Options: o, filters: rule.NewFilters(), turns: rule.NewTurns()}
 }

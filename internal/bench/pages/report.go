@@ -31,18 +31,19 @@ func report(ctx context.Context, b *browser, paths []string, runs int, out io.Wr
 // ids are what a table of pages is too narrow for.
 var ids = regexp.MustCompile(`\b([a-z]+)_[0-9a-z]{26}\b`)
 
-// warmUps are runs that do not count: each connection of the server makes its
-// plans once.
+// warmUps are runs that do not count, or as many as do: each connection of the
+// server makes its plans once.
 const warmUps = 40
 
 // timed returns how long each run took, shortest first, and the page's size.
 func timed(ctx context.Context, b *browser, path string, runs int) (took []time.Duration, size int64, err error) {
-	for n := range warmUps + runs {
+	warm := min(warmUps, runs)
+	for n := range warm + runs {
 		began := time.Now()
 		if size, err = b.read(ctx, path); err != nil {
 			return nil, 0, err
 		}
-		if n >= warmUps {
+		if n >= warm {
 			took = append(took, time.Since(began))
 		}
 	}

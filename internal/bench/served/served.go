@@ -38,7 +38,8 @@ func Build(ctx context.Context) (*Program, error) {
 		return nil, fmt.Errorf("make a directory: %w", err)
 	}
 	p := &Program{dir: dir, binary: filepath.Join(dir, "rowlock")}
-	build := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "github.com/rowlock/rowlock/cmd/rowlock")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", p.binary, "github.com/rowlock/rowlock/cmd/rowlock")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build: %w\n%s", err, text), p.Remove())
 	}

@@ -84,6 +84,8 @@ type tab struct {
 	ctx context.Context
 	// base is where paths begin.
 	base string
+	// inspected is how many pages were inspected.
+	inspected int
 
 	mu sync.Mutex
 	// received is how many bytes came over the network since the last look.
@@ -239,14 +241,14 @@ func (b *tab) path() string {
 	return eval[string](b, `location.pathname`)
 }
 
-// look sets width in pixels and the system's theme. Nothing moves on the way
+// look sets the width and the system's theme. Nothing moves on the way
 // from one to the other.
-func (b *tab) look(width int, theme string) {
+func (b *tab) look(l look) {
 	b.t.Helper()
-	b.do(chromedp.EmulateViewport(int64(width), 900))
+	b.do(chromedp.EmulateViewport(int64(l.width), 900))
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			{Name: "prefers-color-scheme", Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		},
 	})
 }

@@ -172,7 +172,7 @@ func (w *visitor) inspectLists() {
 	w.t.Helper()
 	event := w.path()
 	w.inspect(w.home, w.home+"/events", w.home+"/deliveries", w.home+"/sources", w.endpoint, event)
-	w.look(1440, "light")
+	w.look(look{1440, "light"})
 	w.open(event)
 }
 

@@ -49,8 +49,8 @@ func (c *cluster) layTemplate(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		return fmt.Errorf("make the template: %w", err)
 	}
-	migrate := exec.CommandContext(ctx, binary, "migrate")
-	migrate.Env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+c.url(name, c.port))
+	migrate := exec.CommandContext(ctx, binary, "migrate", "up")
+	migrate.Env = append(os.Environ(), "ROWLOCK_DATABASE_URL="+c.url(name, c.port), "ROWLOCK_MASTER_KEY="+masterKey())
 	if out, err := migrate.CombinedOutput(); err != nil {
 		return fmt.Errorf("lay the schema: %w: %s", err, out)
 	}
@@ -67,7 +67,7 @@ func (c *cluster) drop(name string) {
 	if err != nil {
 		return
 	}
-	defer conn.Close(ctx)                                                                          //nolint:errcheck // the statement was answered
+	defer conn.Close(ctx)                                                                   //nolint:errcheck // the statement was answered
 	_, _ = conn.Exec(ctx, "DROP DATABASE "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)") // at worst it stays
 }
 

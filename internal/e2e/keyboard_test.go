@@ -130,7 +130,7 @@ func TestHistogramIsDraggedOver(t *testing.T) {
 	o := newOutage(t, 3, func() time.Duration { return 0 })
 	b := newTab(t, o.node.url)
 	b.logIn("owner@example.com")
-	b.look(1440, "light")
+	b.look(look{1440, "light"})
 	b.open(home(o.account) + "/events")
 	b.await("the histogram", `document.querySelectorAll('#histogram a.bin').length > 20`)
 	at := func(n int) (x, y float64) {

@@ -94,7 +94,7 @@ func TestWalkByKeyboard(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, onDatabase(t, newDatabase(t, shared)))
 	w := &visitor{tab: newTab(t, n.url), receiver: newReceiver(t, func() time.Duration { return 0 })}
-	w.look(1440, "light")
+	w.look(look{1440, "light"})
 	w.keysSignUp()
 	w.keysSource()
 	w.keysEndpoint()

@@ -36,11 +36,14 @@ func settings(t testing.TB, more ...string) []string {
 // onDatabase are the settings for a database that the test runs.
 func onDatabase(t testing.TB, d database) []string {
 	t.Helper()
+	return settings(t, "ROWLOCK_DATABASE_URL="+d.url(), "ROWLOCK_MASTER_KEY="+masterKey())
+}
+
+// masterKey makes one.
+func masterKey() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
-	return settings(t,
-		"ROWLOCK_DATABASE_URL="+d.url(),
-		"ROWLOCK_MASTER_KEY="+base64.StdEncoding.EncodeToString(key))
+	return base64.StdEncoding.EncodeToString(key)
 }
 
 // startNode starts a node on an address of its own, and returns when it is

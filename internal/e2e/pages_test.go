@@ -26,7 +26,7 @@ const (
 	hostile = "\"><script>document.documentElement.dataset.owned = 1</script><img src=x onerror=document.documentElement.dataset.owned=1>\u202e"
 )
 
-// Every page that can be reached by links, in every width and theme, with data
+// Every page that can be reached by links, in both widths and themes, with data
 // that is ordinary and data that is hostile.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
@@ -198,7 +198,7 @@ var idLike = regexp.MustCompile(`\b[a-z]{2,4}_[0-9a-z]{26}\b`)
 // may send too much.
 func (b *tab) crawl(from string) (kinds []string) {
 	b.t.Helper()
-	b.look(looks[0].width, looks[0].theme)
+	b.look(looks[0][0])
 	seen, visited := map[string]bool{}, map[string]bool{}
 	isNew(seen, from)
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
